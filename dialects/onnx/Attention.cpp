@@ -1,0 +1,236 @@
+// Attention and its kin in matrix products, softmax and elementwise steps.
+// Tensors are [batch, heads, sequence, size] in between.
+#include "dialects/onnx/Attention.h"
+#include "dialects/onnx/Composite.h"
+#include "dialects/onnx/OnnxDialect.h"
+
+#include "dialects/onnx/Families.h" // generated: the classes of every family
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t toTheEnd = std::numeric_limits<int64_t>::max();
+
+// [batch, sequence, heads * size] as [batch, heads, sequence, size].
+Node splitHeads(Node x, int64_t heads) {
+  if (rankOf(x) != 3)
+    return x;
+  int64_t width = staticSize(x, 2), size = width < 0 ? -1 : width / heads;
+  return transpose(reshape(x, {0, 0, heads, size}), {0, 2, 1, 3});
+}
+Node mergeHeads(Node x) {
+  int64_t heads = staticSize(x, 1), size = staticSize(x, 3);
+  int64_t width = heads < 0 || size < 0 ? -1 : heads * size;
+  return reshape(transpose(x, {0, 2, 1, 3}), {0, 0, width});
+}
+
+Node minusInfinity(Node like) { return constantLike(-infinity, like); }
+
+// A mask that is shorter than the keys leaves the rest out.
+Node padMask(Node mask, int64_t keys) {
+  int64_t length = staticSize(mask, -1), rank = rankOf(mask);
+  if (length < 0 || keys <= length)
+    return mask;
+  SmallVector<int64_t> pads(2 * rank, 0);
+  pads.back() = keys - length;
+  bool isBool = getElementTypeOrSelf(mask.value.getType()).isInteger(1);
+  Node fill = isBool ? constantLike(0, mask) : minusInfinity(mask);
+  return mask.graph->op("onnx.Pad", {mask, mask.graph->ints(pads), fill});
+}
+
+// Which keys a query may see by its position; null if all.
+Node allowedByPosition(const AttentionInputs &in, Node logits) {
+  Node allowed;
+  auto also = [&](Node condition) {
+    allowed = allowed.given() ? allowed && condition : condition;
+  };
+  if (in.kvLength.given())
+    also(position(logits, 3) < reshape(in.kvLength, {-1, 1, 1, 1}));
+  if (!in.causal && in.leftWindow < 0 && in.rightWindow < 0)
+    return allowed;
+  Node row = position(logits, 2);
+  if (in.pastKey.given())
+    row = row + sizeOf(in.pastKey, 2);
+  else if (in.kvLength.given())
+    row = row + (reshape(in.kvLength, {-1, 1, 1, 1}) - sizeOf(in.q, 2));
+  Node behind = row - position(logits, 3);
+  if (in.causal)
+    also(behind >= 0);
+  if (in.leftWindow >= 0)
+    also(behind <= in.leftWindow);
+  if (in.rightWindow >= 0)
+    also(behind >= -in.rightWindow);
+  return allowed;
+}
+
+// What is added to the logits; null if nothing. Minus infinity hides a key.
+Node biasOf(const AttentionInputs &in, Node logits) {
+  Node allowed = allowedByPosition(in, logits), bias;
+  if (in.mask.given()) {
+    Node mask = padMask(in.mask, staticSize(logits, 3));
+    bool isBool = getElementTypeOrSelf(mask.value.getType()).isInteger(1);
+    bias = isBool ? select(mask, constantLike(0, logits), minusInfinity(logits))
+                  : castLike(mask, logits);
+  }
+  if (allowed.given())
+    bias = select(allowed, bias.given() ? bias : constantLike(0, logits),
+                  minusInfinity(logits));
+  return bias;
+}
+
+// A query that sees no key gets zeros.
+Node maskedSoftmax(Node logits, Node bias) {
+  Node shares = softmax(bias.given() ? logits + bias : logits, {3});
+  if (!bias.given())
+    return shares;
+  int64_t last = rankOf(bias) - 1;
+  Node sees = reduce<ReduceMaxOp>(bias, {last}) > minusInfinity(bias);
+  return select(sees, shares, constantLike(0, shares));
+}
+
+} // namespace
+
+SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
+  if (rankOf(in.q) == 3 && (in.queryHeads <= 0 || in.keyHeads <= 0))
+    return graph.fail("operands of rank 3 need 'q_num_heads' and "
+                      "'kv_num_heads'");
+  bool flat = rankOf(in.q) == 3;
+  Node type = in.q;
+  in.q = splitHeads(in.q, in.queryHeads);
+  Node key = splitHeads(in.k, in.keyHeads), value = splitHeads(in.v, in.keyHeads);
+  if (in.pastKey.given())
+    key = concat({in.pastKey, key}, 2);
+  if (in.pastValue.given())
+    value = concat({in.pastValue, value}, 2);
+  int64_t heads = staticSize(in.q, 1), keyHeads = staticSize(key, 1);
+  int64_t size = staticSize(in.q, 3);
+  if (graph.failed || heads < 0 || keyHeads < 0 || (size < 0 && !in.scale))
+    return graph.fail("the number of heads and their size must be known");
+  if (keyHeads == 0 || heads % keyHeads)
+    return graph.fail("query heads must be a multiple of key heads");
+  // Queries of the heads that share a key go through one product.
+  bool shared = heads != keyHeads;
+  double scale = in.scale ? *in.scale : 1 / std::sqrt(double(size));
+  Node queries = wide(in.q) * constantLike(scale, wide(in.q));
+  if (shared)
+    queries = reshape(queries, {0, keyHeads, -1, 0});
+  Node logits = matmul(queries, transpose(wide(key), {0, 1, 3, 2}));
+  if (shared)
+    logits = reshape(logits, {0, heads, -1, 0});
+  Node shown = logits;
+  if (in.softcap > 0)
+    logits = op<TanhOp>(logits / in.softcap) * in.softcap;
+  shown = in.outputMode == 1 ? logits : shown;
+  Node bias = biasOf(in, logits);
+  if (in.outputMode == 2)
+    shown = bias.given() ? logits + bias : logits;
+  Node shares = maskedSoftmax(logits, bias);
+  shown = in.outputMode == 3 ? shares : shown;
+  if (shared)
+    shares = reshape(shares, {0, keyHeads, -1, 0});
+  Node y = matmul(shares, wide(value));
+  if (shared)
+    y = reshape(y, {0, heads, -1, 0});
+  y = castLike(flat ? mergeHeads(y) : y, type);
+  return {y, key, value, castLike(shown, type)};
+}
+
+SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
+  bool flat = rankOf(r.x) == 3;
+  if (flat && r.heads <= 0)
+    return graph.fail("an operand of rank 3 needs 'num_heads'");
+  Node x = flat ? reshape(r.x, {0, 0, r.heads, -1}) : r.x;
+  int64_t size = staticSize(x, 3), dims = r.dims ? r.dims : size;
+  if (size < 0)
+    return graph.fail("the size of a head must be known");
+  auto perHead = [&](Node table) {
+    if (r.positions.given())
+      table = gather(table, r.positions, 0);
+    return unsqueeze(table, {flat ? 2 : 1});
+  };
+  Node cosines = perHead(r.cosines), sines = perHead(r.sines);
+  Node turned = dims == size ? x : slice(x, 3, 0, dims);
+  Node first, second;
+  if (r.interleaved) {
+    Node pairs = reshape(turned, {0, 0, 0, dims / 2, 2});
+    first = squeeze(slice(pairs, 4, 0, 1), {4});
+    second = squeeze(slice(pairs, 4, 1, 2), {4});
+  } else {
+    first = slice(turned, 3, 0, dims / 2);
+    second = slice(turned, 3, dims / 2, dims);
+  }
+  Node real = cosines * first - sines * second;
+  Node imaginary = sines * first + cosines * second;
+  Node y = r.interleaved
+               ? reshape(concat({unsqueeze(real, {4}),
+                                 unsqueeze(imaginary, {4})}, 4),
+                         {0, 0, 0, dims})
+               : concat({real, imaginary}, 3);
+  if (dims != size)
+    y = concat({y, slice(x, 3, dims, size)}, 3);
+  return {flat ? reshapeTo(y, shapeOf(r.x)) : y};
+}
+
+SmallVector<Node> linearAttention(Graph &graph, LinearAttentionInputs in) {
+  int64_t steps = staticSize(in.query, 1), heads = in.keyHeads;
+  int64_t width = staticSize(in.query, 2);
+  if (steps < 0 || steps > 512 || width < 0 || heads <= 0 ||
+      in.queryHeads % heads)
+    return graph.fail("the sequence must have a known length up to 512, the "
+                      "query heads must be a multiple of the key heads");
+  int64_t size = width / in.queryHeads, group = in.queryHeads / heads;
+  bool gated = in.rule == "gated" || in.rule == "gated_delta";
+  bool delta = in.rule == "delta" || in.rule == "gated_delta";
+  if (gated != in.decay.given() || delta != in.beta.given())
+    return graph.fail("update rule '" + in.rule +
+                      "' does not go with the operands given");
+  Node query = wide(splitHeads(in.query, in.queryHeads));
+  Node key = wide(splitHeads(in.key, heads));
+  Node value = wide(splitHeads(in.value, heads));
+  Node decay = gated ? exp(wide(splitHeads(in.decay, heads))) : Node();
+  Node beta = delta ? wide(splitHeads(in.beta, staticSize(in.beta, 2))) : Node();
+  double scale = in.scale ? in.scale : 1 / std::sqrt(double(size));
+  auto at = [](Node x, int64_t step) { return slice(x, 2, step, step + 1); };
+  auto asColumn = [](Node row) { return transpose(row, {0, 1, 3, 2}); };
+  // The state is [batch, heads, key size, value size].
+  Node state = in.past.given() ? wide(in.past) : Node();
+  SmallVector<Node> outputs;
+  for (int64_t step = 0; step < steps; ++step) {
+    Node k = at(key, step), v = at(value, step);
+    if (gated && state.given())
+      state = state * asColumn(at(decay, step));
+    if (delta)
+      v = at(beta, step) * (state.given() ? v - matmul(k, state) : v);
+    Node written = matmul(asColumn(k), v);
+    state = state.given() ? state + written : written;
+    Node q = reshape(at(query, step), {0, heads, group, -1});
+    outputs.push_back(reshape(matmul(q, state), {0, in.queryHeads, 1, -1}));
+  }
+  Node y = mergeHeads(concat(outputs, 2) * scale);
+  return {castLike(y, in.query),
+          castLike(state, in.past.given() ? in.past : in.query)};
+}
+
+SmallVector<Node> causalConvolution(Graph &graph, Node input, Node weight,
+                                    Node bias, Node past,
+                                    StringRef activation) {
+  int64_t channels = staticSize(input, 1), taps = staticSize(weight, 2);
+  if (channels < 0 || taps < 0)
+    return graph.fail("channels and taps must be known");
+  Node padded =
+      past.given()
+          ? concat({past, input}, 2)
+          : graph.op("onnx.Pad",
+                     {input, graph.ints({0, 0, taps - 1, 0, 0, 0})});
+  Node y = graph.op("onnx.Conv", {padded, weight, bias}, {{"group", channels}});
+  if (activation != "none") {
+    Node x = wide(y);
+    y = castLike(x * op<SigmoidOp>(x), input);
+  }
+  int64_t begin = taps > 1 ? 1 - taps : toTheEnd;
+  return {y, slice(padded, 2, begin, toTheEnd)};
+}
+
+} // namespace onnxc

@@ -1,0 +1,57 @@
+// Parts of the attention operators.
+#pragma once
+#include "dialects/onnx/Graph.h"
+
+namespace onnxc {
+
+// The operands and attributes of Attention, as the standard names them.
+struct AttentionInputs {
+  Node q, k, v, mask, pastKey, pastValue, kvLength;
+  bool causal;
+  int64_t queryHeads, keyHeads, leftWindow, rightWindow, outputMode;
+  std::optional<double> scale;
+  double softcap;
+};
+llvm::SmallVector<Node> attention(Graph &graph, AttentionInputs inputs);
+
+struct Rotation {
+  Node x, cosines, sines, positions;
+  int64_t heads, dims;
+  bool interleaved;
+};
+llvm::SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation rotation);
+
+struct LinearAttentionInputs {
+  Node query, key, value, past, decay, beta;
+  int64_t queryHeads, keyHeads;
+  double scale;
+  llvm::StringRef rule;
+};
+llvm::SmallVector<Node> linearAttention(Graph &graph,
+                                        LinearAttentionInputs inputs);
+
+llvm::SmallVector<Node> causalConvolution(Graph &graph, Node input,
+                                          Node weight, Node bias, Node past,
+                                          llvm::StringRef activation);
+
+// com.microsoft's: Attention projects its input first, GroupQueryAttention
+// takes the number of valid keys as an operand.
+struct ProjectedAttention {
+  Node input, weights, bias, mask, past;
+  int64_t heads;
+  bool causal;
+  std::optional<double> scale;
+};
+llvm::SmallVector<Node> projectedAttention(Graph &graph,
+                                           ProjectedAttention inputs);
+
+struct GroupQueryInputs {
+  Node query, key, value, pastKey, pastValue, lengths, cosines, sines, bias;
+  int64_t heads, keyHeads, window;
+  double scale, softcap;
+  bool rotates, interleaved;
+};
+llvm::SmallVector<Node> groupQueryAttention(Graph &graph,
+                                            GroupQueryInputs inputs);
+
+} // namespace onnxc

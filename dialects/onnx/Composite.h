@@ -1,0 +1,34 @@
+// Parts that several composite operators share.
+#pragma once
+#include "dialects/onnx/Graph.h"
+
+namespace onnxc {
+
+Node softmax(Node x, llvm::ArrayRef<int64_t> axes);
+Node logSoftmax(Node x, llvm::ArrayRef<int64_t> axes);
+
+// What the targets of log probabilities cost, each times its class's weight.
+Node logLikelihoodLoss(Node logProbabilities, Node target, Node weight,
+                       std::optional<int64_t> ignored,
+                       llvm::StringRef reduction);
+
+// a - b cos(t) + c cos(2t) for `size` samples t of a period.
+struct Cosines {
+  double a, b, c;
+};
+Node cosineWindow(Node size, bool periodic, Cosines weights);
+
+// x / rms(x) * scale, and 1 / rms(x).
+llvm::SmallVector<Node> rmsNormalization(Node x, Node scale, int64_t axis,
+                                         double epsilon);
+
+// Where the points of an image of `size` come from.
+Node affineGrid(Node theta, Node size, bool alignCorners);
+
+// One step of an optimizer. `inputs` are `groups` lists of equal length; `step`
+// gets one of each and gives one for each list of results.
+llvm::SmallVector<Node>
+optimize(Graph &graph, llvm::ArrayRef<Node> inputs, int64_t groups,
+         llvm::function_ref<llvm::SmallVector<Node>(llvm::ArrayRef<Node>)> step);
+
+} // namespace onnxc

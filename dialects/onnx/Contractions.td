@@ -1,0 +1,93 @@
+// Operators that multiply and add up. Shapes are in Contractions.cpp.
+include "dialects/onnx/OnnxBase.td"
+
+class ContractionOp<string type, list<int> versions> : SizedOp<type, versions> {
+  let family = "contraction";
+}
+
+def ConvOp : ContractionOp<"Conv", [1, 11, 22]> {
+  let extraClassDeclaration = shapesDeclaration # [{
+    llvm::FailureOr<onnxc::Window> window(llvm::ArrayRef<onnxc::Input> inputs);
+    static llvm::FailureOr<onnxc::Window> windowOf(onnxc::Report report,
+                                                   GenericAdaptor<llvm::ArrayRef<onnxc::Input>> op);
+  }];
+  let arguments = (ins NumberTensor:$x, NumberTensor:$w, Optional<NumberTensor>:$b, StringOr<"NOTSET">:$auto_pad,
+                   OptionalAttr<Ints>:$dilations, IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape,
+                   OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
+  let results = (outs NumberTensor:$y);
+}
+
+// In integers, so that no product is rounded; padding is the zero point, which is 0 after it was taken off.
+def ConvIntegerOp : CompositeOp<"ConvInteger", [10]> {
+  let arguments = (ins NumberTensor:$x, NumberTensor:$w, Optional<NumberTensor>:$x_zero_point,
+                   Optional<NumberTensor>:$w_zero_point, StringOr<"NOTSET">:$auto_pad, OptionalAttr<Ints>:$dilations,
+                   IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape, OptionalAttr<Ints>:$pads,
+                   OptionalAttr<Ints>:$strides);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    Node from = centered(x, x_zero_point, 0), by = centered(w, w_zero_point, 0);
+    return {op<ConvOp>({from, by}, windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides))};
+  }];
+}
+
+def GemmOp : ContractionOp<"Gemm", [7, 9, 11, 13]> {
+  let arguments = (ins NumberTensor:$a, NumberTensor:$b, Optional<NumberTensor>:$c, FloatOr<"1.0f">:$alpha,
+                   FloatOr<"1.0f">:$beta, IntOr<"0">:$transA, IntOr<"0">:$transB);
+  let results = (outs NumberTensor:$y);
+}
+
+def MatMulOp : ContractionOp<"MatMul", [1, 9, 13]> {
+  let arguments = (ins NumberTensor:$a, NumberTensor:$b);
+  let results = (outs NumberTensor:$y);
+}
+
+def MatMulIntegerOp : CompositeOp<"MatMulInteger", [10]> {
+  let arguments = (ins NumberTensor:$a, NumberTensor:$b, Optional<NumberTensor>:$a_zero_point,
+                   Optional<NumberTensor>:$b_zero_point);
+  let results = (outs NumberTensor:$y);
+  let formula = [{op<MatMulOp>({centered(a, a_zero_point, rankOf(a) - 2), centered(b, b_zero_point, rankOf(b) - 1)})}];
+}
+
+def QLinearConvOp : CompositeOp<"QLinearConv", [10]> {
+  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, NumberTensor:$x_zero_point, NumberTensor:$w,
+                   FloatTensor:$w_scale, NumberTensor:$w_zero_point, FloatTensor:$y_scale, NumberTensor:$y_zero_point,
+                   Optional<NumberTensor>:$b, StringOr<"NOTSET">:$auto_pad, OptionalAttr<Ints>:$dilations,
+                   IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape, OptionalAttr<Ints>:$pads,
+                   OptionalAttr<Ints>:$strides);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    Node from = centered(x, x_zero_point, 0), by = centered(w, w_zero_point, 0);
+    Node sum = op<ConvOp>({from, by, b}, windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides));
+    Node scale = x_scale * alignAt(w_scale, 1, rankOf(x)) / y_scale;
+    return {op<QuantizeLinearOp>({castLike(sum, scale) * scale, constantLike(1, scale), y_zero_point})};
+  }];
+}
+
+def QLinearMatMulOp : CompositeOp<"QLinearMatMul", [10, 21]> {
+  let arguments = (ins NumberTensor:$a, FloatTensor:$a_scale, NumberTensor:$a_zero_point, NumberTensor:$b,
+                   FloatTensor:$b_scale, NumberTensor:$b_zero_point, FloatTensor:$y_scale, NumberTensor:$y_zero_point);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    Node sum = op<MatMulOp>({centered(a, a_zero_point, rankOf(a) - 2), centered(b, b_zero_point, rankOf(b) - 1)});
+    Node scale = alignAt(a_scale, rankOf(a) - 2, rankOf(a)) * alignAt(b_scale, rankOf(b) - 1, rankOf(b))
+                 / y_scale;
+    return {op<QuantizeLinearOp>({castLike(sum, scale) * scale, constantLike(1, scale), y_zero_point})};
+  }];
+}
+
+// A convolution of the image with zeros between its elements.
+def ConvTransposeOp : CompositeOp<"ConvTranspose", [1, 11, 22]> {
+  let arguments = (ins FloatTensor:$x, FloatTensor:$w, Optional<FloatTensor>:$b, StringOr<"NOTSET">:$auto_pad,
+                   OptionalAttr<Ints>:$dilations, IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape,
+                   OptionalAttr<Ints>:$output_padding, OptionalAttr<Ints>:$output_shape, OptionalAttr<Ints>:$pads,
+                   OptionalAttr<Ints>:$strides);
+  let results = (outs FloatTensor:$y);
+  let body = [{
+    return convTranspose(graph, x, w, b, {auto_pad, dilations, output_padding, output_shape, pads, strides, group});
+  }];
+}
+
+def EinsumOp : ContractionOp<"Einsum", [12, 28]> {
+  let arguments = (ins Variadic<NumberTensor>:$inputs, String:$equation);
+  let results = (outs NumberTensor:$output);
+}

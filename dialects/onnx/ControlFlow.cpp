@@ -1,0 +1,226 @@
+#include "dialects/onnx/Families.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+// A type that holds values of both; null where there is none.
+Type join(Type a, Type b) {
+  if (a == b)
+    return a;
+  auto left = dyn_cast<TensorType>(a), right = dyn_cast<TensorType>(b);
+  if (!left || !right || left.getElementType() != right.getElementType())
+    return {};
+  if (!left.hasRank() || !right.hasRank() || left.getRank() != right.getRank())
+    return UnrankedTensorType::get(left.getElementType());
+  Shape shape = shapeOf(a);
+  for (auto [dim, other] : llvm::zip(shape, shapeOf(b)))
+    if (!dim.surelyEquals(other))
+      dim = Dim();
+  return tensorOf(shape, left.getElementType());
+}
+
+FailureOr<Type> joinOrFail(std::optional<Location> loc, Type a, Type b) {
+  if (Type type = join(a, b))
+    return type;
+  return emitOptionalError(loc, "a value changes its type from ", a, " to ", b);
+}
+
+TypeRange yieldedTypes(Region &region) {
+  return region.front().getTerminator()->getOperandTypes();
+}
+
+// One slice per iteration, along a new axis.
+Type stacked(Type slice, int64_t axis, Dim count) {
+  auto type = dyn_cast<RankedTensorType>(slice);
+  if (!type)
+    return slice;
+  Shape shape = shapeOf(type);
+  shape.insert(shape.begin() + axis, count);
+  return tensorOf(shape, type.getElementType());
+}
+
+Type sliceOf(Type whole, int64_t axis) {
+  auto type = dyn_cast<RankedTensorType>(whole);
+  if (!type)
+    return whole;
+  Shape shape = shapeOf(type);
+  shape.erase(shape.begin() + axis);
+  return tensorOf(shape, type.getElementType());
+}
+
+bool isIn(int64_t axis, int64_t rank) { return axis >= -rank && axis < rank; }
+
+int64_t valueOr(ArrayRef<int64_t> values, size_t index, int64_t otherwise) {
+  return index < values.size() ? values[index] : otherwise;
+}
+
+} // namespace
+
+//===-- If --------------------------------------------------------------===//
+
+FailureOr<SmallVector<Type>> IfOp::regionArguments(Location, unsigned,
+                                                   ValueRange, DictionaryAttr,
+                                                   TypeRange) {
+  return SmallVector<Type>();
+}
+
+LogicalResult IfOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                     ValueRange, DictionaryAttr,
+                                     OpaqueProperties, RegionRange regions,
+                                     SmallVectorImpl<Type> &types) {
+  TypeRange one = yieldedTypes(*regions[0]), other = yieldedTypes(*regions[1]);
+  if (one.size() != other.size())
+    return emitOptionalError(loc,
+                             "expected as many outputs of both branches, "
+                             "got ",
+                             one.size(), " and ", other.size());
+  for (auto [a, b] : llvm::zip(one, other)) {
+    FailureOr<Type> type = joinOrFail(loc, a, b);
+    if (failed(type))
+      return failure();
+    types.push_back(*type);
+  }
+  return success();
+}
+
+//===-- Loop ------------------------------------------------------------===//
+
+FailureOr<SmallVector<Type>> LoopOp::regionArguments(Location loc, unsigned,
+                                                     ValueRange inputs,
+                                                     DictionaryAttr,
+                                                     TypeRange yielded) {
+  Builder builder(loc.getContext());
+  SmallVector<Type> types = {RankedTensorType::get({}, builder.getI64Type()),
+                             RankedTensorType::get({}, builder.getI1Type())};
+  for (auto [index, initial] :
+       llvm::enumerate(inputs.drop_front(std::min<size_t>(2, inputs.size())))) {
+    if (!initial)
+      return mlir::emitError(loc, "a carried value has no initial value");
+    Type type = initial.getType();
+    if (index + 1 < yielded.size()) {
+      FailureOr<Type> joined = joinOrFail(loc, type, yielded[index + 1]);
+      if (failed(joined))
+        return failure();
+      type = *joined;
+    }
+    types.push_back(type);
+  }
+  return types;
+}
+
+LogicalResult
+LoopOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                         ValueRange values, DictionaryAttr attributes,
+                         OpaqueProperties properties, RegionRange regions,
+                         SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(values, attributes, properties, regions);
+  TypeRange yielded = yieldedTypes(*regions[0]);
+  size_t carried = adaptor.getVInitial().size();
+  if (yielded.size() < carried + 1)
+    return emitOptionalError(loc, "expected at least ", carried + 1,
+                             " outputs of the body, got ", yielded.size());
+  for (size_t i = 0; i < carried; ++i) {
+    FailureOr<Type> type =
+        joinOrFail(loc, adaptor.getVInitial()[i].getType(), yielded[i + 1]);
+    if (failed(type))
+      return failure();
+    types.push_back(*type);
+  }
+  for (Type slice : yielded.drop_front(carried + 1))
+    types.push_back(stacked(slice, 0, Dim()));
+  return success();
+}
+
+//===-- Scan ------------------------------------------------------------===//
+
+int64_t ScanOp::inputAxis(unsigned index, int64_t rank) {
+  return wrap(valueOr(getScanInputAxes(), index, 0), rank);
+}
+int64_t ScanOp::outputAxis(unsigned index, int64_t rank) {
+  return wrap(valueOr(getScanOutputAxes(), index, 0), rank);
+}
+bool ScanOp::isInputReversed(unsigned index) {
+  return valueOr(getScanInputDirections(), index, 0) == 1;
+}
+bool ScanOp::isOutputReversed(unsigned index) {
+  return valueOr(getScanOutputDirections(), index, 0) == 1;
+}
+
+static ArrayRef<int64_t> intsOf(DictionaryAttr attributes, StringRef name) {
+  auto ints = attributes ? attributes.getAs<DenseI64ArrayAttr>(name)
+                         : DenseI64ArrayAttr();
+  return ints ? ints.asArrayRef() : ArrayRef<int64_t>();
+}
+
+FailureOr<SmallVector<Type>> ScanOp::regionArguments(Location loc, unsigned,
+                                                     ValueRange inputs,
+                                                     DictionaryAttr attributes,
+                                                     TypeRange yielded) {
+  auto count = attributes.getAs<IntegerAttr>("num_scan_inputs");
+  if (!count || count.getInt() < 1 || uint64_t(count.getInt()) > inputs.size())
+    return mlir::emitError(loc,
+                           "'num_scan_inputs' is not in [1, number of inputs]");
+  if (llvm::is_contained(inputs, Value()))
+    return mlir::emitError(loc, "an input is absent");
+  size_t states = inputs.size() - count.getInt();
+  SmallVector<Type> types;
+  for (size_t i = 0; i < states; ++i) {
+    Type type = inputs[i].getType();
+    FailureOr<Type> joined =
+        i < yielded.size() ? joinOrFail(loc, type, yielded[i]) : type;
+    if (failed(joined))
+      return failure();
+    types.push_back(*joined);
+  }
+  for (auto [i, input] : llvm::enumerate(inputs.drop_front(states))) {
+    int64_t axis = valueOr(intsOf(attributes, "scan_input_axes"), i, 0);
+    if (isRanked(input) && !isIn(axis, rankOf(input)))
+      return mlir::emitError(loc)
+             << "scan axis " << axis << " is outside [-" << rankOf(input)
+             << ", " << rankOf(input) << ")";
+    types.push_back(isRanked(input)
+                        ? sliceOf(input.getType(), wrap(axis, rankOf(input)))
+                        : input.getType());
+  }
+  return types;
+}
+
+LogicalResult
+ScanOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                         ValueRange values, DictionaryAttr attributes,
+                         OpaqueProperties properties, RegionRange regions,
+                         SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(values, attributes, properties, regions);
+  TypeRange yielded = yieldedTypes(*regions[0]);
+  int64_t states = int64_t(values.size()) - adaptor.getNumScanInputs();
+  if (states < 0 || states >= int64_t(values.size()) ||
+      int64_t(yielded.size()) < states)
+    return emitOptionalError(loc, "'num_scan_inputs' does not fit the body");
+  for (auto [state, next] : llvm::zip(values.take_front(states), yielded)) {
+    FailureOr<Type> type = joinOrFail(loc, state.getType(), next);
+    if (failed(type))
+      return failure();
+    types.push_back(*type);
+  }
+  Dim count;
+  if (isRanked(values[states])) {
+    int64_t axis = valueOr(adaptor.getScanInputAxes(), 0, 0);
+    int64_t rank = rankOf(values[states]);
+    if (isIn(axis, rank))
+      count = shapeOf(values[states].getType())[wrap(axis, rank)];
+  }
+  for (auto [i, slice] : llvm::enumerate(yielded.drop_front(states))) {
+    auto type = dyn_cast<RankedTensorType>(slice);
+    int64_t axis = valueOr(adaptor.getScanOutputAxes(), i, 0);
+    if (type && !isIn(axis, type.getRank() + 1))
+      return emitOptionalError(loc, "scan output axis ", axis,
+                               " is outside its rank");
+    types.push_back(type ? stacked(slice, wrap(axis, type.getRank() + 1), count)
+                         : slice);
+  }
+  return success();
+}
+
+} // namespace onnxc

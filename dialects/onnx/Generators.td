@@ -1,0 +1,23 @@
+// Operators that make elements from nothing but their position, and the one that composites need and the standard
+// lacks.
+include "dialects/onnx/OnnxBase.td"
+
+def RangeOp : IrregularOp<"Range", [11, 27]> {
+  let summary = "start, start + delta, ... below limit";
+  let arguments = (ins NumberTensor:$start, NumberTensor:$limit, NumberTensor:$delta, IntOr<"1">:$stash_type);
+  let results = (outs NumberTensor:$output);
+  let extraClassDefinition = record # inferSignature # [{
+  return inferRange(location, values, types);
+}
+}];
+}
+
+def PositionOp : ElementwiseOp<"Position", [1]> {
+  let summary = "The index of every element along one axis";
+  let opName = "x.Position";
+  let domain = "onnxc";
+  let arguments = (ins Tensor:$x, Int:$axis);
+  let results = (outs IntTensor:$y);
+  let elementType = "int64(context)";
+  let scalar = "at(axis)";
+}

@@ -1,0 +1,339 @@
+// Numbers fold, values become arith operations, names become the text of the
+// formula: equal formulas of equal names are equal sizes.
+#include "dialects/onnx/Index.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+Index::Index(Dim dim) {
+  if (dim.isStatic())
+    number = dim.size;
+  else
+    name = dim.symbol;
+}
+
+Index::Index(ImplicitLocOpBuilder &builder, Value value) : builder(&builder) {
+  IntegerAttr known;
+  if (matchPattern(value, m_Constant(&known)))
+    number = known.getValue().getSExtValue();
+  else
+    this->value = value;
+}
+
+Dim Index::dim() const {
+  return number ? Dim{*number, {}} : Dim{ShapedType::kDynamic, name};
+}
+
+Value Index::in(ImplicitLocOpBuilder &to) const {
+  return number ? arith::ConstantIndexOp::create(to, *number).getResult()
+                : value;
+}
+
+OpFoldResult Index::fold() const {
+  if (!number)
+    return value;
+  return IntegerAttr::get(IndexType::get(builder->getContext()), *number);
+}
+
+Condition::Condition(ImplicitLocOpBuilder &builder, Value value)
+    : builder(&builder) {
+  llvm::APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    known = !constant.isZero();
+  else
+    this->value = value;
+}
+
+Value Condition::in(ImplicitLocOpBuilder &to) const {
+  if (!known)
+    return value;
+  return arith::ConstantOp::create(to, to.getBoolAttr(*known));
+}
+
+namespace {
+
+ImplicitLocOpBuilder *builderOf(Index a, Index b) {
+  return a.value ? a.builder : b.value ? b.builder : nullptr;
+}
+
+template <typename Op> Index emit(Index a, Index b) {
+  ImplicitLocOpBuilder &builder = *builderOf(a, b);
+  return {builder, builder.createOrFold<Op>(a.in(builder), b.in(builder))};
+}
+
+// Numbers come from the model, so arithmetic on them wraps.
+int64_t wrapping(uint64_t number) { return int64_t(number); }
+
+// Names grow with every formula; one that is too long is no name.
+constexpr size_t longestName = 240;
+
+std::string text(Index x) {
+  if (x.number)
+    return std::to_string(*x.number);
+  StringRef name = x.name.getValue();
+  return name.find_first_of("+-*/%,|") == StringRef::npos
+             ? name.str()
+             : "(" + name.str() + ")";
+}
+
+bool isNamed(Index x) { return x.number || x.name; }
+
+Index named(MLIRContext *context, const std::string &name) {
+  Index result;
+  if (name.size() <= longestName)
+    result.name = StringAttr::get(context, name);
+  return result;
+}
+
+Index formula(Index a, StringRef sign, Index b, bool commutes) {
+  if (!isNamed(a) || !isNamed(b))
+    return {};
+  MLIRContext *context = (a.name ? a.name : b.name).getContext();
+  std::string lhs = text(a), rhs = text(b);
+  if (commutes && rhs < lhs)
+    std::swap(lhs, rhs);
+  return named(context, lhs + sign.str() + rhs);
+}
+
+// "N+3" is N and 3, so that constants add up: N+3-1 is N+2.
+std::pair<StringRef, int64_t> splitOffset(StringRef name) {
+  size_t sign = name.find_last_of("+-");
+  int64_t offset;
+  if (sign == StringRef::npos || sign == 0 ||
+      name.drop_front(sign + 1).getAsInteger(10, offset))
+    return {name, 0};
+  return {name.take_front(sign), name[sign] == '-' ? -offset : offset};
+}
+
+Index plus(Index named_, int64_t number) {
+  if (!named_.name)
+    return {};
+  auto [base, offset] = splitOffset(named_.name.getValue());
+  offset = wrapping(uint64_t(offset) + uint64_t(number));
+  std::string sum = base.str();
+  if (offset != 0)
+    sum += (offset > 0 ? "+" : "") + std::to_string(offset);
+  return named(named_.name.getContext(), sum);
+}
+
+Index function(StringRef name, Index a, Index b) {
+  if (!isNamed(a) || !isNamed(b))
+    return {};
+  std::string lhs = text(a), rhs = text(b);
+  if (rhs < lhs)
+    std::swap(lhs, rhs);
+  return named((a.name ? a.name : b.name).getContext(),
+               name.str() + "(" + lhs + "," + rhs + ")");
+}
+
+// Sizes have names, and so do differences of sizes; only the former are surely
+// at least 0.
+bool isNamedSize(Index x) { return x.name && !x.name.getValue().contains('-'); }
+
+// The divisor of a division that the program makes at run time.
+Index notZero(Index x) { return select(x == 0, 1, x); }
+
+Condition compare(Index a, Index b, arith::CmpIPredicate predicate) {
+  ImplicitLocOpBuilder *builder = builderOf(a, b);
+  if (!builder)
+    return {};
+  return {*builder, builder->createOrFold<arith::CmpIOp>(
+                        predicate, a.in(*builder), b.in(*builder))};
+}
+
+} // namespace
+
+bool surelyEqual(Index a, Index b) {
+  return (a.number && a.number == b.number) || (a.name && a.name == b.name) ||
+         (a.value && a.value == b.value);
+}
+
+Index operator+(Index a, Index b) {
+  if (a.number && b.number)
+    return wrapping(uint64_t(*a.number) + uint64_t(*b.number));
+  if (a.is(0))
+    return b;
+  if (b.is(0))
+    return a;
+  if (builderOf(a, b))
+    return emit<arith::AddIOp>(a, b);
+  if (b.number)
+    return plus(a, *b.number);
+  if (a.number)
+    return plus(b, *a.number);
+  return formula(a, "+", b, true);
+}
+
+Index operator-(Index a, Index b) {
+  if (a.number && b.number)
+    return wrapping(uint64_t(*a.number) - uint64_t(*b.number));
+  if (b.is(0))
+    return a;
+  if (surelyEqual(a, b))
+    return 0;
+  if (builderOf(a, b))
+    return emit<arith::SubIOp>(a, b);
+  return b.number ? plus(a, -*b.number) : formula(a, "-", b, false);
+}
+
+Index operator*(Index a, Index b) {
+  if (a.number && b.number)
+    return wrapping(uint64_t(*a.number) * uint64_t(*b.number));
+  if (a.is(0) || b.is(0))
+    return 0;
+  if (a.is(1))
+    return b;
+  if (b.is(1))
+    return a;
+  if (builderOf(a, b))
+    return emit<arith::MulIOp>(a, b);
+  return formula(a, "*", b, true);
+}
+
+Index operator/(Index a, Index b) {
+  if (b.is(0))
+    return 0;
+  if (b.is(-1) && a.number)
+    return 0 - a;
+  if (a.number && b.number)
+    return *a.number / *b.number;
+  if (b.is(1))
+    return a;
+  if (builderOf(a, b))
+    return emit<arith::DivSIOp>(a, b.number ? b : notZero(b));
+  return surelyEqual(a, b) ? Index(1) : formula(a, "/", b, false);
+}
+
+Index operator%(Index a, Index b) {
+  if (b.is(0) || b.is(1) || b.is(-1))
+    return 0;
+  if (a.number && b.number)
+    return *a.number % *b.number;
+  if (builderOf(a, b))
+    return emit<arith::RemSIOp>(a, b.number ? b : notZero(b));
+  return formula(a, "%", b, false);
+}
+
+Index ceilDiv(Index a, Index b) { return (a + (b - 1)) / b; }
+
+Index least(Index a, Index b) {
+  if (a.number && b.number)
+    return std::min(*a.number, *b.number);
+  if (surelyEqual(a, b))
+    return a;
+  return builderOf(a, b) ? emit<arith::MinSIOp>(a, b) : function("min", a, b);
+}
+
+Index greatest(Index a, Index b) {
+  if (a.number && b.number)
+    return std::max(*a.number, *b.number);
+  if (surelyEqual(a, b) || (isNamedSize(a) && b.is(0)))
+    return a;
+  if (isNamedSize(b) && a.is(0))
+    return b;
+  return builderOf(a, b) ? emit<arith::MaxSIOp>(a, b) : function("max", a, b);
+}
+
+Index clamp(Index x, Index low, Index high) {
+  return least(greatest(x, low), high);
+}
+
+Index select(Condition condition, Index yes, Index no) {
+  if (condition.known)
+    return *condition.known ? yes : no;
+  if (surelyEqual(yes, no))
+    return yes;
+  if (!condition.value)
+    return {};
+  ImplicitLocOpBuilder &builder = *condition.builder;
+  return {builder, builder.createOrFold<arith::SelectOp>(
+                       condition.value, yes.in(builder), no.in(builder))};
+}
+
+Condition operator<(Index a, Index b) {
+  if (a.number && b.number)
+    return *a.number < *b.number;
+  if (surelyEqual(a, b) || (isNamedSize(a) && b.number && *b.number <= 0))
+    return false;
+  if (isNamedSize(b) && a.number && *a.number < 0)
+    return true;
+  return compare(a, b, arith::CmpIPredicate::slt);
+}
+
+Condition operator<=(Index a, Index b) {
+  if (a.number && b.number)
+    return *a.number <= *b.number;
+  if (surelyEqual(a, b) || (isNamedSize(b) && a.number && *a.number <= 0))
+    return true;
+  if (isNamedSize(a) && b.number && *b.number < 0)
+    return false;
+  return compare(a, b, arith::CmpIPredicate::sle);
+}
+
+Condition operator==(Index a, Index b) {
+  if (a.number && b.number)
+    return *a.number == *b.number;
+  if ((isNamedSize(a) && b.number && *b.number < 0) ||
+      (isNamedSize(b) && a.number && *a.number < 0))
+    return false;
+  if (surelyEqual(a, b))
+    return true;
+  return compare(a, b, arith::CmpIPredicate::eq);
+}
+
+Condition operator&&(Condition a, Condition b) {
+  if (a.isFalse() || b.isFalse())
+    return false;
+  if (a.isTrue())
+    return b;
+  if (b.isTrue() || !a.value || !b.value)
+    return b.isTrue() ? a : Condition();
+  return {*a.builder, a.builder->createOrFold<arith::AndIOp>(a.value, b.value)};
+}
+
+Condition operator||(Condition a, Condition b) {
+  if (a.isTrue() || b.isTrue())
+    return true;
+  if (a.isFalse())
+    return b;
+  if (b.isFalse() || !a.value || !b.value)
+    return b.isFalse() ? a : Condition();
+  return {*a.builder, a.builder->createOrFold<arith::OrIOp>(a.value, b.value)};
+}
+
+Condition operator!(Condition a) {
+  if (a.known)
+    return !*a.known;
+  if (!a.value)
+    return {};
+  Value one = arith::ConstantOp::create(*a.builder, a.builder->getBoolAttr(true));
+  return {*a.builder, a.builder->createOrFold<arith::XOrIOp>(a.value, one)};
+}
+
+Index product(ArrayRef<Index> sizes) {
+  Index all = 1;
+  for (Index size : sizes)
+    all = all * size;
+  return all;
+}
+
+Sizes delinearize(Index linear, ArrayRef<Index> sizes) {
+  Sizes at(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0;) {
+    at[i] = i == 0 ? linear : linear % sizes[i];
+    linear = linear / sizes[i];
+  }
+  return at;
+}
+
+Index linearize(ArrayRef<Index> at, ArrayRef<Index> sizes) {
+  Index linear = 0;
+  for (auto [position, size] : llvm::zip_equal(at, sizes))
+    linear = linear * size + position;
+  return linear;
+}
+
+} // namespace onnxc

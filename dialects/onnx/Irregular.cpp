@@ -1,0 +1,190 @@
+// Shapes of the operators that fit no family.
+#include "dialects/onnx/OnnxDialect.h"
+
+#include "dialects/onnx/Families.h" // generated: the classes of every family
+
+using namespace mlir;
+
+namespace onnxc {
+
+using Inputs = ArrayRef<Input>;
+#define SHAPES(Op)                                                             \
+  FailureOr<Shapes> Op::shapes(Report report, GenericAdaptor<Inputs> op)
+
+SHAPES(ConstantOfShapeOp) {
+  FailureOr<Sizes> sizes = op.getInput().elements();
+  if (failed(sizes))
+    return Shapes(); // of unknown rank
+  return Shapes{*sizes};
+}
+
+static ArrayRef<Index> dimsOf(ArrayRef<Index> sizes, int64_t start,
+                              std::optional<int64_t> end) {
+  int64_t rank = sizes.size();
+  auto inside = [&](int64_t dim) {
+    return std::clamp<int64_t>(wrap(dim, rank), 0, rank);
+  };
+  int64_t first = inside(start), last = inside(end.value_or(rank));
+  return sizes.slice(first, std::max<int64_t>(last - first, 0));
+}
+
+Sizes ShapeOp::elements(ArrayRef<Index> sizes) {
+  return Sizes(dimsOf(sizes, getStart(), getEnd()));
+}
+
+SHAPES(ShapeOp) {
+  auto dims = dimsOf(op.getData().sizes, op.getStart(), op.getEnd());
+  return Shapes{{dims.size()}};
+}
+
+
+SHAPES(CompressOp) {
+  Input input = op.getInput();
+  if (op.getCondition().rank() != 1)
+    return report("the condition has rank ", op.getCondition().rank());
+  if (!op.getAxis())
+    return Shapes{{Index()}};
+  FailureOr<int64_t> axis = axisOf(report, *op.getAxis(), input.rank());
+  if (failed(axis))
+    return failure();
+  Sizes sizes = input.sizes;
+  sizes[*axis] = Index();
+  return Shapes{sizes};
+}
+
+static LogicalResult knownReduction(Report report, StringRef reduction) {
+  if (!llvm::is_contained({"none", "add", "mul", "max", "min"}, reduction))
+    return report("reduction '", reduction, "' is unknown");
+  return success();
+}
+
+SHAPES(ScatterElementsOp) {
+  Input data = op.getData();
+  if (op.getIndices().rank() != data.rank() ||
+      op.getUpdates().rank() != data.rank())
+    return report("data, indices and updates differ in rank");
+  if (failed(axisOf(report, op.getAxis(), data.rank())) ||
+      failed(knownReduction(report, op.getReduction())))
+    return failure();
+  return Shapes{data.sizes};
+}
+
+SHAPES(ScatterNDOp) {
+  Input data = op.getData(), indices = op.getIndices();
+  if (failed(knownReduction(report, op.getReduction())))
+    return failure();
+  if (indices.rank() == 0 || !indices.sizes.back().number)
+    return report("the last size of 'indices' must be known");
+  int64_t depth = *indices.sizes.back().number;
+  if (depth > data.rank() ||
+      op.getUpdates().rank() != indices.rank() - 1 + data.rank() - depth)
+    return report("indices of ", depth, " and updates of rank ",
+                  op.getUpdates().rank(), " do not fit rank ", data.rank());
+  return Shapes{data.sizes};
+}
+
+SHAPES(TensorScatterOp) {
+  Input past = op.getPastCache();
+  FailureOr<int64_t> axis = axisOf(report, op.getAxis(), past.rank());
+  if (failed(axis))
+    return failure();
+  if (op.getUpdate().rank() != past.rank() || *axis == 0)
+    return report("the update does not fit the cache");
+  if (!llvm::is_contained({"linear", "circular"}, op.getMode()))
+    return report("mode '", op.getMode(), "' is unknown");
+  return Shapes{past.sizes};
+}
+
+SHAPES(TopKOp) {
+  Input x = op.getX();
+  FailureOr<int64_t> axis = axisOf(report, op.getAxis(), x.rank());
+  if (failed(axis))
+    return failure();
+  FailureOr<Sizes> k = op.getK().elements();
+  if (failed(k) || k->size() != 1)
+    return report("'K' needs one element");
+  Sizes sizes = x.sizes;
+  if (k->front().number && sizes[*axis].number &&
+      (*k->front().number < 0 || *k->front().number > *sizes[*axis].number))
+    return report("'K' is ", *k->front().number, " of ", *sizes[*axis].number);
+  sizes[*axis] = k->front();
+  return Shapes{sizes, sizes};
+}
+
+// The size by a scale, of a size that may be known by name only.
+static Index scaled(Index size, double scale) {
+  if (size.number)
+    return int64_t(std::floor(double(*size.number) * scale));
+  return scale == std::floor(scale) ? size * int64_t(scale) : Index();
+}
+
+SHAPES(ResizeOp) {
+  Input x = op.getX(), wanted = op.getSizes(), scales = op.getScales();
+  SmallVector<int64_t> axes = range(0, x.rank());
+  if (OptionalInts given = op.getAxes())
+    axes.assign(given->begin(), given->end());
+  Sizes sizes = x.sizes;
+  bool bySizes = wanted.given() && !wanted.sizes[0].is(0);
+  if (!bySizes && !scales.given())
+    return report("neither 'scales' nor 'sizes' are given");
+  const Input &operand = bySizes ? wanted : scales;
+  if (operand.rank() != 1 || (operand.sizes[0].number &&
+                              *operand.sizes[0].number != int64_t(axes.size())))
+    return report("expected ", axes.size(), " scales or sizes");
+  auto factors = bySizes ? std::nullopt : constantFloats(scales.original);
+  bool stretches = op.getKeepAspectRatioPolicy() == "stretch";
+  for (auto [i, given] : llvm::enumerate(axes)) {
+    FailureOr<int64_t> axis = axisOf(report, given, x.rank());
+    if (failed(axis))
+      return failure();
+    if (bySizes)
+      sizes[*axis] = stretches ? wanted.at({int64_t(i)}) : Index();
+    else if (factors && !((*factors)[i] > 0 && (*factors)[i] < 1e9))
+      return report("a scale is ", (*factors)[i]);
+    else
+      sizes[*axis] = factors ? scaled(sizes[*axis], (*factors)[i]) : Index();
+  }
+  return Shapes{sizes};
+}
+
+FailureOr<Shapes> recurrentShapes(Report report, const Input &x, const Input &r,
+                                  StringRef direction, int64_t layout,
+                                  int64_t results) {
+  if (!llvm::is_contained({"forward", "reverse", "bidirectional", "foward"},
+                          direction))
+    return report("direction '", direction, "' is unknown");
+  if (x.rank() != 3 || r.rank() != 3)
+    return report("expected tensors of rank 3, got ", x.rank(), " and ",
+                  r.rank());
+  Index directions = direction == "bidirectional" ? 2 : 1, hidden = r.sizes[2];
+  Index time = x.sizes[layout ? 1 : 0], batch = x.sizes[layout ? 0 : 1];
+  Sizes all = {time, directions, batch, hidden},
+        last = {directions, batch, hidden};
+  if (layout) {
+    all = {batch, time, directions, hidden};
+    last = {batch, directions, hidden};
+  }
+  Shapes shapes(results, last);
+  shapes[0] = all;
+  return shapes;
+}
+
+SHAPES(GridSampleOp) {
+  Input x = op.getX(), grid = op.getGrid();
+  if (x.rank() < 3 || grid.rank() != x.rank() ||
+      !(grid.sizes.back().number &&
+        *grid.sizes.back().number == x.rank() - 2))
+    return report("image and grid of ranks ", x.rank(), " and ", grid.rank(),
+                  " do not fit");
+  if (!llvm::is_contained({"linear", "bilinear", "nearest", "cubic", "bicubic"},
+                          op.getMode()) ||
+      !llvm::is_contained({"zeros", "border", "reflection"},
+                          op.getPaddingMode()))
+    return report("mode '", op.getMode(), "' or padding '",
+                  op.getPaddingMode(), "' is unknown");
+  Sizes sizes = {x.sizes[0], x.sizes[1]};
+  llvm::append_range(sizes, ArrayRef(grid.sizes).drop_front().drop_back());
+  return Shapes{sizes};
+}
+
+} // namespace onnxc

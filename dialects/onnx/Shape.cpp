@@ -1,0 +1,288 @@
+#include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Sizes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+
+namespace onnxc {
+
+Shape shapeOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  auto names = dyn_cast_or_null<ArrayAttr>(tensor.getEncoding());
+  Shape shape;
+  for (auto [i, size] : llvm::enumerate(tensor.getShape())) {
+    StringAttr name = names ? cast<StringAttr>(names[i]) : StringAttr();
+    shape.push_back({size, name && !name.empty() ? name : StringAttr()});
+  }
+  return shape;
+}
+
+RankedTensorType tensorOf(ArrayRef<Dim> shape, Type element) {
+  Builder builder(element.getContext());
+  SmallVector<int64_t> sizes;
+  SmallVector<Attribute> names;
+  for (Dim dim : shape) {
+    sizes.push_back(dim.size);
+    names.push_back(dim.symbol && !dim.isStatic() ? dim.symbol : builder.getStringAttr(""));
+  }
+  bool named = llvm::any_of(names, [](Attribute name) { return !cast<StringAttr>(name).empty(); });
+  return RankedTensorType::get(sizes, element, named ? builder.getArrayAttr(names) : ArrayAttr());
+}
+
+SmallVector<Type> elementTypes(ValueRange values) {
+  return llvm::map_to_vector(values.getTypes(), [](Type type) { return getElementTypeOrSelf(type); });
+}
+
+bool areCompatible(TypeRange inferred, TypeRange actual) {
+  return succeeded(verifyCompatibleShapes(inferred, actual)) &&
+         llvm::all_of(llvm::zip_equal(inferred, actual), [](auto pair) {
+           return getElementTypeOrSelf(std::get<0>(pair)) == getElementTypeOrSelf(std::get<1>(pair));
+         });
+}
+
+// An unknown size that came from broadcasting N with M is named after both: N|M.
+static StringAttr joinNames(StringAttr a, StringAttr b) {
+  if (!a || !b)
+    return {};
+  SmallVector<StringRef> names;
+  a.getValue().split(names, '|');
+  b.getValue().split(names, '|');
+  llvm::sort(names);
+  names.erase(llvm::unique(names), names.end());
+  return StringAttr::get(a.getContext(), llvm::join(names, "|"));
+}
+
+Dim joinedDim(Dim a, Dim b) {
+  return {ShapedType::kDynamic, joinNames(a.symbol, b.symbol)};
+}
+
+// Ones give way; a known size wins over unknown ones, which must then be 1 or that size.
+static FailureOr<Dim> broadcast(Dim a, Dim b) {
+  if (a.isOne() || a.surelyEquals(b))
+    return b;
+  if (b.isOne())
+    return a;
+  if (a.isStatic() && b.isStatic())
+    return failure();
+  return a.isStatic() ? a : b.isStatic() ? b : Dim{ShapedType::kDynamic, joinNames(a.symbol, b.symbol)};
+}
+
+bool isRanked(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
+int64_t rankOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getRank();
+}
+
+LogicalResult unknownRank(ArrayRef<Type> elements,
+                          SmallVectorImpl<Type> &types) {
+  for (Type element : elements)
+    types.push_back(UnrankedTensorType::get(element));
+  return success();
+}
+
+// Their element types are a guess that inference corrects once ranks are known.
+LogicalResult unknownRanks(ValueRange values, unsigned count,
+                           SmallVectorImpl<Type> &types) {
+  Type element = getElementTypeOrSelf(values.front().getType());
+  return unknownRank(SmallVector<Type>(count, element), types);
+}
+
+// Merges the dimensions of one operand into the result's.
+static LogicalResult mergeShape(std::optional<Location> loc, int64_t operand,
+                                ArrayRef<Dim> shape, int64_t first,
+                                SharedBy block, Shape &result) {
+  int64_t rank = shape.size(), resultRank = result.size();
+  bool isOneElement = rank == 1 && shape[0].isOne(); // it fits anywhere
+  if (isOneElement && first + rank > resultRank)
+    return success();
+  if (first < 0 || first + rank > resultRank)
+    return emitOptionalError(loc, "operand ", operand,
+                             " does not fit the result");
+  for (auto [i, dim] : llvm::enumerate(shape)) {
+    if (block(operand, i, rank) != 1)
+      continue;
+    FailureOr<Dim> merged = broadcast(result[first + i], dim);
+    if (failed(merged))
+      return emitOptionalError(loc, "cannot broadcast ", dim.size, " to ",
+                               result[first + i].size);
+    result[first + i] = *merged;
+  }
+  return success();
+}
+
+LogicalResult inferBroadcast(std::optional<Location> loc, ValueRange values,
+                             FirstDim firstDim, SharedBy block,
+                             ArrayRef<Type> elements,
+                             SmallVectorImpl<Type> &types) {
+  if (llvm::is_contained(elements, Type()))
+    return emitOptionalError(loc, "the element type is not known");
+  if (!llvm::all_of(values, isRanked))
+    return unknownRank(elements, types);
+  int64_t rank = 0;
+  for (Value value : values)
+    rank = std::max(rank, rankOf(value));
+  Shape result(rank, Dim{1, {}});
+  for (auto [operand, type] : llvm::enumerate(values.getTypes())) {
+    Shape shape = shapeOf(type);
+    int64_t first = shape.empty() ? 0 : firstDim(operand, shape.size(), rank);
+    if (failed(mergeShape(loc, operand, shape, first, block, result)))
+      return failure();
+  }
+  for (Type element : elements)
+    types.push_back(tensorOf(result, element));
+  return success();
+}
+
+// The number of axes is the length of their operand; which they are is not
+// known.
+static LogicalResult inferRunTimeAxes(ValueRange values, bool keepdims,
+                                      Type element,
+                                      SmallVectorImpl<Type> &types) {
+  int64_t rank = rankOf(values[0]);
+  if (keepdims) {
+    types.push_back(tensorOf(Shape(rank), element));
+    return success();
+  }
+  auto axes = dyn_cast<RankedTensorType>(values[1].getType());
+  if (!axes || axes.getRank() != 1 || axes.isDynamicDim(0))
+    return unknownRank(element, types);
+  int64_t left = std::max<int64_t>(rank - axes.getDimSize(0), 0);
+  types.push_back(tensorOf(Shape(left), element));
+  return success();
+}
+
+LogicalResult inferReduction(std::optional<Location> loc, ValueRange values,
+                             FailureOr<SmallVector<int64_t>> axes,
+                             bool keepdims, Type element,
+                             SmallVectorImpl<Type> &types) {
+  if (failed(axes))
+    return inferRunTimeAxes(values, keepdims, element, types);
+  int64_t rank = rankOf(values[0]);
+  for (int64_t axis : *axes)
+    if (axis < 0 || axis >= rank)
+      return emitOptionalError(loc, "axis ", axis < 0 ? axis - rank : axis,
+                               " is outside [", -rank, ", ", rank, ")");
+  Shape result;
+  for (auto [i, dim] : llvm::enumerate(shapeOf(values[0].getType()))) {
+    bool reduced = llvm::is_contained(*axes, int64_t(i));
+    if (!reduced || keepdims)
+      result.push_back(reduced ? Dim{1, {}} : dim);
+  }
+  types.push_back(tensorOf(result, element));
+  return success();
+}
+
+LogicalResult inferRange(std::optional<Location> loc, ValueRange values,
+                         SmallVectorImpl<Type> &types) {
+  SmallVector<double> numbers; // start, limit, delta
+  for (Value value : values) {
+    std::optional<Sizes> ints = knownElements(value);
+    if (ints && ints->size() == 1 && ints->front().isKnown())
+      numbers.push_back(ints->front().get());
+    else if (std::optional<SmallVector<double>> reals = constantFloats(value))
+      numbers.append(*reals);
+  }
+  Dim size;
+  if (numbers.size() == 3 && numbers[2] == 0)
+    return emitOptionalError(loc, "the step of a range is zero");
+  if (numbers.size() == 3)
+    size.size = std::max(
+        0.0, std::ceil((numbers[1] - numbers[0]) / numbers[2]));
+  types.push_back(tensorOf(size, getElementTypeOrSelf(values[0].getType())));
+  return success();
+}
+
+// Index is TensorProto.DataType.
+static Type typeOfNumber(MLIRContext *context, int64_t number) {
+  Builder b(context);
+  const Type types[] = {
+      Type(),
+      b.getF32Type(),
+      b.getIntegerType(8, false),
+      b.getI8Type(),
+      b.getIntegerType(16, false),
+      b.getI16Type(),
+      b.getI32Type(),
+      b.getI64Type(),
+      StringType::get(context),
+      b.getI1Type(),
+      b.getF16Type(),
+      b.getF64Type(),
+      b.getIntegerType(32, false),
+      b.getIntegerType(64, false),
+      ComplexType::get(b.getF32Type()),
+      ComplexType::get(b.getF64Type()),
+      b.getBF16Type(),
+      Float8E4M3FNType::get(context),
+      Float8E4M3FNUZType::get(context),
+      Float8E5M2Type::get(context),
+      Float8E5M2FNUZType::get(context),
+      b.getIntegerType(4, false),
+      b.getIntegerType(4),
+      Float4E2M1FNType::get(context),
+      Float8E8M0FNUType::get(context),
+      b.getIntegerType(2, false),
+      b.getIntegerType(2),
+  };
+  bool known = number > 0 && number < int64_t(std::size(types));
+  return known ? types[number] : Type();
+}
+Type dataType(MLIRContext *context, int64_t number) {
+  return typeOfNumber(context, number);
+}
+int64_t dataNumber(Type element) {
+  for (int64_t number : range(1, 27))
+    if (typeOfNumber(element.getContext(), number) == element)
+      return number;
+  return 0;
+}
+int64_t dataNumber(StringRef name) {
+  return llvm::StringSwitch<int64_t>(name)
+      .Case("FLOAT", 1)
+      .Case("UINT8", 2)
+      .Case("INT8", 3)
+      .Case("UINT16", 4)
+      .Case("INT16", 5)
+      .Case("INT32", 6)
+      .Case("INT64", 7)
+      .Case("STRING", 8)
+      .Case("BOOL", 9)
+      .Case("FLOAT16", 10)
+      .Case("DOUBLE", 11)
+      .Case("UINT32", 12)
+      .Case("UINT64", 13)
+      .Default(0);
+}
+Type boolean(MLIRContext *context) { return IntegerType::get(context, 1); }
+Type int64(MLIRContext *context) { return IntegerType::get(context, 64); }
+
+SmallVector<int64_t> range(int64_t begin, int64_t end) {
+  SmallVector<int64_t> numbers(std::max<int64_t>(end - begin, 0));
+  std::iota(numbers.begin(), numbers.end(), begin);
+  return numbers;
+}
+
+FailureOr<SmallVector<int64_t>> constantAxes(Value axes, int64_t rank,
+                                             bool noneIfEmpty) {
+  std::optional<SmallVector<int64_t>> given = SmallVector<int64_t>();
+  auto type = axes ? dyn_cast<RankedTensorType>(axes.getType())
+                   : RankedTensorType();
+  if (axes && !(type && type.hasStaticShape() && type.getNumElements() == 0))
+    given = constantInts(axes);
+  if (!given)
+    return failure();
+  if (given->empty() && !noneIfEmpty)
+    return range(0, rank);
+  for (int64_t &axis : *given)
+    axis = wrap(axis, rank);
+  llvm::sort(*given);
+  return *given;
+}
+
+} // namespace onnxc

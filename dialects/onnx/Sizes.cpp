@@ -1,0 +1,338 @@
+// Sizes travel through chains like Shape, Gather, Concat, Reshape: the source
+// map of a movement tells which element a size is copied from.
+#include "dialects/onnx/Sizes.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Matchers.h"
+
+#include "dialects/onnx/Families.h" // generated: the classes of every family
+
+using namespace mlir;
+
+namespace onnxc {
+
+// A tensor with more elements is no shape.
+constexpr int64_t mostElements = 256;
+// Operations to look through for one tensor; a chain that shares its parts
+// would be walked exponentially often.
+constexpr int mostVisits = 500;
+
+static Sizes namedSizes(Type type) {
+  return llvm::map_to_vector(shapeOf(type), [](Dim dim) { return Index(dim); });
+}
+
+static std::optional<int64_t> linearNumber(ArrayRef<Index> at,
+                                           ArrayRef<Index> sizes) {
+  return linearize(at, sizes).number;
+}
+
+static std::optional<Sizes> elementsOf(Value value, int &visits);
+
+static Input inputOf(Value value, int &visits) {
+  Input input;
+  auto type = cast<RankedTensorType>(value.getType());
+  input.sizes = namedSizes(type);
+  input.element = type.getElementType();
+  input.original = value;
+  std::optional<Sizes> elements = elementsOf(value, visits);
+  input.at = [sizes = input.sizes, elements](ArrayRef<Index> at) {
+    std::optional<int64_t> linear = linearNumber(at, sizes);
+    bool known = elements && linear && *linear >= 0 &&
+                 *linear < int64_t(elements->size());
+    return known ? (*elements)[*linear] : Index();
+  };
+  return input;
+}
+
+static Index elementOf(MovementOpInterface op, ArrayRef<Input> inputs,
+                       int64_t result, ArrayRef<Index> at) {
+  Source source = op.source(inputs, result, at);
+  if (source.operand < 0 || !source.inside.known)
+    return {};
+  if (*source.inside.known)
+    return inputs[source.operand].at(source.index);
+  return source.otherwise < 0 ? Index(0) : inputs[source.otherwise].at({});
+}
+
+static std::optional<Sizes> copiedElements(MovementOpInterface op,
+                                           OpResult result, int &visits) {
+  std::vector<Input> inputs;
+  for (Value operand : op->getOperands())
+    inputs.push_back(inputOf(operand, visits));
+  Sizes elements, sizes = namedSizes(result.getType());
+  int64_t count = *product(sizes).number;
+  for (int64_t i = 0; i < count; ++i)
+    elements.push_back(elementOf(op, inputs, result.getResultNumber(),
+                                 delinearize(i, sizes)));
+  return elements;
+}
+
+//===-- Arithmetic on sizes ------------------------------------------------===//
+
+namespace {
+// Runs the integer operations that a record's `scalar` has become, on sizes.
+struct SizeInterpreter {
+  llvm::DenseMap<Value, Index> numbers; // a truth value is 0 or 1
+
+  static Condition truth(Index x) { return x == 1; }
+  static Index number(Condition x) { return select(x, 1, 0); }
+
+  Condition compare(arith::CmpIOp op) {
+    Index a = numbers[op.getLhs()], b = numbers[op.getRhs()];
+    switch (op.getPredicate()) {
+    case arith::CmpIPredicate::eq:
+      return a == b;
+    case arith::CmpIPredicate::ne:
+      return !(a == b);
+    case arith::CmpIPredicate::slt:
+      return a < b;
+    case arith::CmpIPredicate::sle:
+      return a <= b;
+    case arith::CmpIPredicate::sgt:
+      return a > b;
+    case arith::CmpIPredicate::sge:
+      return a >= b;
+    default:
+      return {};
+    }
+  }
+
+  Index evaluate(Operation &op) {
+    auto arg = [&](unsigned i) { return numbers[op.getOperand(i)]; };
+    llvm::APInt constant;
+    if (matchPattern(&op, m_ConstantInt(&constant)))
+      return constant.getBitWidth() == 1 ? Index(int64_t(constant.getZExtValue()))
+                                         : Index(constant.getSExtValue());
+    bool isTruth = op.getResult(0).getType().isInteger(1);
+    if (auto compared = dyn_cast<arith::CmpIOp>(op))
+      return number(compare(compared));
+    if (isa<arith::SelectOp>(op))
+      return select(truth(arg(0)), arg(1), arg(2));
+    if (isa<arith::ExtSIOp, arith::ExtUIOp>(op) || (isa<arith::TruncIOp>(op) && !isTruth))
+      return arg(0);
+    if (isa<arith::AndIOp>(op) && isTruth)
+      return number(truth(arg(0)) && truth(arg(1)));
+    if (isa<arith::OrIOp>(op) && isTruth)
+      return number(truth(arg(0)) || truth(arg(1)));
+    if (isa<arith::AddIOp>(op))
+      return arg(0) + arg(1);
+    if (isa<arith::SubIOp>(op))
+      return arg(0) - arg(1);
+    if (isa<arith::MulIOp>(op))
+      return arg(0) * arg(1);
+    if (isa<arith::DivSIOp>(op))
+      return arg(0) / arg(1);
+    if (isa<arith::RemSIOp>(op))
+      return arg(0) % arg(1);
+    if (isa<arith::MaxSIOp>(op))
+      return greatest(arg(0), arg(1));
+    if (isa<arith::MinSIOp>(op))
+      return least(arg(0), arg(1));
+    return {};
+  }
+};
+} // namespace
+
+// The element of an operand that an element of the result is computed from.
+static Index broadcastElement(const Input &input, ArrayRef<Index> at,
+                              int64_t first) {
+  Sizes own;
+  for (auto [i, size] : llvm::enumerate(input.sizes))
+    own.push_back(size.is(1) ? Index(0) : at[first + i]);
+  return input.at(own);
+}
+
+static std::optional<Sizes> computedElements(ScalarOpInterface op,
+                                             OpResult result, int &visits) {
+  std::vector<Input> inputs;
+  for (Value operand : op->getOperands()) {
+    if (!isRanked(operand) || !getElementTypeOrSelf(operand.getType()).isInteger())
+      return std::nullopt;
+    inputs.push_back(inputOf(operand, visits));
+  }
+  Block scratch;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToStart(&scratch);
+  ScalarBuilder scalars(builder, op.getLoc(),
+                        getElementTypeOrSelf(op->getResult(0).getType()));
+  SmallVector<Scalar> args;
+  for (const Input &input : inputs)
+    args.push_back({scalars,
+                    scratch.addArgument(valueType(input.element), op.getLoc()),
+                    input.element});
+  Value computed = op.emitScalar(scalars, args)[result.getResultNumber()].as(
+      scalars, getElementTypeOrSelf(result.getType()));
+  Sizes elements, sizes = namedSizes(result.getType());
+  int64_t count = *product(sizes).number, rank = sizes.size();
+  for (int64_t i = 0; i < count; ++i) {
+    SizeInterpreter interpreter;
+    Sizes at = delinearize(i, sizes);
+    for (auto [k, input] : llvm::enumerate(inputs))
+      interpreter.numbers[scratch.getArgument(k)] = broadcastElement(
+          input, at, input.rank() ? op.firstDim(k, input.rank(), rank) : 0);
+    for (Operation &step : scratch)
+      if (step.getNumResults() == 1)
+        interpreter.numbers[step.getResult(0)] = interpreter.evaluate(step);
+    elements.push_back(interpreter.numbers[computed]);
+  }
+  scratch.dropAllReferences();
+  return elements;
+}
+
+static std::optional<Sizes> elementsOf(Value value, int &visits) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || !type.getElementType().isInteger() ||
+      type.getNumElements() > mostElements || --visits < 0)
+    return std::nullopt;
+  if (std::optional<SmallVector<int64_t>> numbers = constantInts(value))
+    return sizesOf(*numbers);
+  Operation *op = value.getDefiningOp();
+  if (auto shape = dyn_cast_or_null<ShapeOp>(op))
+    return shape.elements(namedSizes(shape.getData().getType()));
+  if (auto size = dyn_cast_or_null<SizeOp>(op))
+    return Sizes{product(namedSizes(size.getData().getType()))};
+  if (auto movement = dyn_cast_or_null<MovementOpInterface>(op))
+    return copiedElements(movement, cast<OpResult>(value), visits);
+  if (auto scalar = dyn_cast_or_null<ScalarOpInterface>(op))
+    return computedElements(scalar, cast<OpResult>(value), visits);
+  return std::nullopt;
+}
+
+std::optional<Sizes> knownElements(Value value) {
+  int visits = mostVisits;
+  return elementsOf(value, visits);
+}
+
+FailureOr<Sizes> Input::elements() const {
+  if (rank() > 1 || (rank() == 1 && !sizes[0].number))
+    return failure();
+  if (rank() == 0)
+    return Sizes{at({})};
+  Sizes all;
+  for (int64_t i = 0; i < sizes[0].get(); ++i)
+    all.push_back(at({i}));
+  return all;
+}
+
+LogicalResult inferSizes(std::optional<Location> loc, ValueRange values,
+                         ShapeFormula formula, ArrayRef<Type> elements,
+                         SmallVectorImpl<Type> &types) {
+  std::vector<Input> inputs;
+  if (!llvm::all_of(values, isRanked))
+    return unknownRank(elements, types);
+  for (Value value : values) {
+    int visits = mostVisits;
+    inputs.push_back(inputOf(value, visits));
+  }
+  FailureOr<Shapes> shapes = formula(Report{loc}, inputs);
+  if (failed(shapes))
+    return failure();
+  if (shapes->empty())
+    return unknownRank(elements, types);
+  for (auto [i, shape] : llvm::enumerate(*shapes)) {
+    Shape dims;
+    for (Index size : shape) {
+      if (size.number && *size.number < 0)
+        return emitOptionalError(loc, "result ", i, " has a negative size ",
+                                 *size.number);
+      dims.push_back(size.dim());
+    }
+    types.push_back(tensorOf(dims, elements[std::min(i, elements.size() - 1)]));
+  }
+  return success();
+}
+
+FailureOr<int64_t> axisOf(Report report, int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    return report("axis ", axis, " is outside [", -rank, ", ", rank, ")");
+  return wrap(axis, rank);
+}
+
+FailureOr<Index> broadcast(Report report, Index a, Index b) {
+  if (a.is(1) || surelyEqual(a, b))
+    return b;
+  if (b.is(1))
+    return a;
+  if (a.number && b.number)
+    return report("cannot broadcast ", *a.number, " to ", *b.number);
+  if (a.value || b.value) // one gives way at run time
+    return a.number ? a : b.number ? b : select(a == 1, b, a);
+  Dim joined = joinedDim(a.dim(), b.dim());
+  return Index(joined);
+}
+
+FailureOr<Sizes> axesOf(Report report, const Input &axes, int64_t rank) {
+  if (!axes.given())
+    return sizesOf(range(0, rank));
+  FailureOr<Sizes> elements = axes.elements();
+  if (failed(elements))
+    return report("the number of axes must be known at compile time");
+  for (Index &axis : *elements) {
+    if (axis.number && (*axis.number < -rank || *axis.number >= rank))
+      return report("axis ", *axis.number, " is outside [", -rank, ", ", rank,
+                    ")");
+    axis = fromEnd(axis, rank);
+  }
+  return elements;
+}
+
+Sizes alongAxes(ArrayRef<Index> axes, ArrayRef<Index> elements,
+                ArrayRef<Index> otherwise) {
+  Sizes all(otherwise);
+  for (auto [i, result] : llvm::enumerate(all))
+    for (auto [axis, element] : llvm::zip(axes, elements))
+      result = select(axis == int64_t(i), element, result);
+  return all;
+}
+
+// What is left of `whole` for one dimension when the others take `parts`. Equal
+// unknown sizes cancel out.
+static Index quotient(Sizes whole, ArrayRef<Index> parts) {
+  Index divisor = 1;
+  for (Index part : parts) {
+    auto *same = llvm::find_if(whole, [&](Index size) {
+      return !size.number && surelyEqual(size, part);
+    });
+    if (same != whole.end())
+      whole.erase(same);
+    else
+      divisor = divisor * part;
+  }
+  Index numbers = 1, others = 1;
+  for (Index size : whole)
+    (size.number ? numbers : others) = (size.number ? numbers : others) * size;
+  bool divides = divisor.number && *divisor.number != 0 && numbers.number &&
+                 *numbers.number % *divisor.number == 0;
+  return divides ? others * (numbers / divisor) : others * numbers / divisor;
+}
+
+FailureOr<Sizes> reshapedSizes(Report report, ArrayRef<Index> from,
+                               ArrayRef<Index> wanted, bool zeroIsZero) {
+  Sizes to, parts;
+  int rest = 0;
+  for (auto [i, size] : llvm::enumerate(wanted)) {
+    if (size.is(0) && !zeroIsZero && i >= from.size())
+      return report("shape has 0 at ", i, ", beyond the rank of the input");
+    if (size.number && *size.number < -1)
+      return report("shape has ", *size.number, " at ", i);
+    bool copies = !zeroIsZero && i < from.size();
+    to.push_back(copies ? select(size == 0, from[i], size) : size);
+    rest += to[i].is(-1);
+    bool given = copies && size.is(0); // surely no -1
+    if (!to[i].is(-1))
+      parts.push_back(given ? to[i] : select(to[i] == -1, 1, to[i]));
+  }
+  if (rest > 1)
+    return report("shape has more than one -1");
+  Index left = quotient(Sizes(from), parts);
+  for (auto [size, asked] : llvm::zip(to, wanted))
+    size = asked.is(0) ? size : select(size == -1, left, size);
+  Index before = product(from), after = product(to);
+  if (before.number && after.number && *before.number != *after.number)
+    return report("cannot reshape ", *before.number, " elements to ",
+                  *after.number);
+  return to;
+}
+
+} // namespace onnxc

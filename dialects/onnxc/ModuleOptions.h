@@ -1,0 +1,22 @@
+// Options of a compilation that passes read from the module.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+
+namespace onnxc {
+
+// -O, an integer from 0 to 3; 3 where it is absent.
+inline constexpr llvm::StringLiteral levelAttrName = "onnxc.level";
+// --numerics, "default" or "strict"; "default" where it is absent.
+inline constexpr llvm::StringLiteral numericsAttrName = "onnxc.numerics";
+
+inline unsigned levelOf(mlir::ModuleOp module) {
+  auto level = module->getAttrOfType<mlir::IntegerAttr>(levelAttrName);
+  return level ? level.getInt() : 3;
+}
+
+inline bool isStrict(mlir::ModuleOp module) {
+  auto numerics = module->getAttrOfType<mlir::StringAttr>(numericsAttrName);
+  return numerics && numerics.getValue() == "strict";
+}
+
+} // namespace onnxc

@@ -1,0 +1,55 @@
+// The compiler's own operations.
+#ifndef ONNXC_OPS
+#define ONNXC_OPS
+
+include "dialects/onnxc/Kernel.td"
+include "dialects/onnxc/OnnxcBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def CheckOp : OnnxcOp<"check", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Ends the call with a status unless a condition holds";
+  let description = [{
+    `status` is one of the codes of `onnxc/model.h`; `node` and `operand` are what the caller's `onnxc_error` will
+    name. May stand in `@model` and in the regions of `scf` operations, never in a kernel: stage `llvm` turns it into
+    a branch to the function's end.
+
+    ```mlir
+    onnxc.check %inside, 2, "node 'g' (Gather): index is out of range", "indices"
+    ```
+  }];
+  let arguments = (ins I1:$condition, I32Attr:$status, StrAttr:$node, StrAttr:$operand);
+  let assemblyFormat = "$condition `,` $status `,` $node `,` $operand attr-dict";
+}
+
+def AllocateOp : OnnxcOp<"allocate"> {
+  let summary = "Asks the caller for memory of a size that entry does not know";
+  let description = [{
+    Stage `llvm` calls `onnxc_call::alloc` with alignment 64; without an allocator, or when it gives none, the call
+    ends with status 6. The memory is the caller's: nothing frees it. `bytes` is not negative.
+
+    ```mlir
+    %memory = onnxc.allocate %bytes : memref<?xi8>
+    ```
+  }];
+  let arguments = (ins Index:$bytes);
+  let results = (outs Res<MemRefRankOf<[I8], [1]>, "", [MemAlloc]>:$memory);
+  let assemblyFormat = "$bytes attr-dict `:` type($memory)";
+}
+
+def ResultOp : OnnxcOp<"result", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Hands over an output whose shape only the run knows";
+  let description = [{
+    Stage `llvm` writes the sizes to `outputs[index].dims` and the elements, row-major, to `outputs[index].data` when
+    `capacity_bytes` suffices, else to memory of the caller's allocator (status 6 without one).
+
+    ```mlir
+    onnxc.result %indices, 1 : memref<?x2xi64>
+    ```
+  }];
+  let arguments = (ins
+    AnyTypeOf<[AnyRankedTensor, AnyRankedOrUnrankedMemRef]>:$value,
+    ConfinedAttr<I64Attr, [IntNonNegative]>:$index);
+  let assemblyFormat = "$value `,` $index attr-dict `:` type($value)";
+}
+
+#endif

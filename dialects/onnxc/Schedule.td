@@ -1,0 +1,26 @@
+// How a kernel runs. One attribute per kind of kernel; form-kernels chooses, expand-kernels obeys.
+#ifndef ONNXC_SCHEDULE
+#define ONNXC_SCHEDULE
+
+include "dialects/onnxc/OnnxcBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def LoopOrder : I32EnumAttr<"LoopOrder", "which tiles the outer loop walks", [
+    I32EnumAttrCase<"Panels", 0, "panels">, I32EnumAttrCase<"Pixels", 1, "pixels">]> {
+  let cppNamespace = "::onnxc";
+}
+
+def ContractionAttr : AttrDef<OnnxcDialect, "Contraction"> {
+  let mnemonic = "contraction";
+  let summary = "Register tile and loop order of a contraction";
+  let description = [{
+    `rows` accumulators of `columns` elements each are live at once. `columns` is a multiple of the vector length
+    where that is more than one. `outer` names the outer loop: `panels` keeps a panel of weights warm, `pixels` a tile of
+    activations.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, EnumParameter<LoopOrder>:$outer);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+#endif

@@ -1,0 +1,27 @@
+// #onnxc.target: what passes may know of the machine. codegen fills it; no pass sees a triple's name.
+#ifndef ONNXC_TARGET
+#define ONNXC_TARGET
+
+include "dialects/onnxc/OnnxcBase.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "Facts of the machine that passes decide by";
+  let description = [{
+    Each fact names its readers. `triple`, `cpu` and `features` are for codegen alone.
+    - `vector_bits`: width of a vector register, 0 where there is none (tile choice, vectorization).
+    - `vector_registers`: how many (register tiles: MR * NV + NV + 1 <= vector_registers).
+    - `fma_per_cycle`: full-width FMA a core issues per cycle (wide or tall register tiles).
+    - `l1_bytes`, `l2_bytes`: data caches (panels or pixels outermost).
+    - `index_bits`: 64 or 32 (index type, descriptor offsets).
+    - `heap`: whether values of unbounded size may come from the caller's allocator.
+    - `has_f16`: 16-bit float conversions in hardware.
+  }];
+  let parameters = (ins StringRefParameter<>:$triple, StringRefParameter<>:$cpu, StringRefParameter<>:$features,
+    "int64_t":$vector_bits, "int64_t":$vector_registers, "int64_t":$fma_per_cycle,
+    "int64_t":$l1_bytes, "int64_t":$l2_bytes, "int64_t":$index_bits, "bool":$heap, "bool":$has_f16);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+#endif
