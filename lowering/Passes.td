@@ -1,0 +1,353 @@
+// Every pass, in the order of the pipeline.
+#ifndef ONNXC_PASSES
+#define ONNXC_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===-- graph ---------------------------------------------------------------------------------------------------===//
+
+def InferShapes : Pass<"infer-shapes", "mlir::ModuleOp"> {
+  let summary = "Infers types again, with what constant folding has found out";
+  let description = [{
+    ```mlir
+    // before
+    %1 = "onnx.Reshape"(%x, %shape) : (tensor<2x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+    // after, with %shape = dense<[3, -1]>
+    %1 = "onnx.Reshape"(%x, %shape) : (tensor<2x6xf32>, tensor<2xi64>) -> tensor<3x4xf32>
+    ```
+    Sizes of which nothing is known get a name.
+  }];
+}
+
+def ExpandComposite : Pass<"expand-composite", "mlir::ModuleOp"> {
+  let summary = "Replaces composite operators by their bodies";
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
+def FoldAffine : Pass<"fold-affine", "mlir::ModuleOp"> {
+  let summary = "Merges constant scales and offsets per channel into convolutions";
+  let description = [{
+    `Mul(Conv(x, W, b), k)` is `Conv(x, W * k, b * k)`, `Add(Conv(x, W, b), k)` is `Conv(x, W, b + k)`; inference-mode
+    BatchNormalization with constant statistics is one Mul and one Add.
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
+def FoldConstants : Pass<"fold-constants", "mlir::ModuleOp"> {
+  let summary = "Computes what depends on constants only";
+  let description = [{
+    The constant part of `@model` is made a model of its own and handed to an evaluator, which the compiler supplies:
+    it compiles and runs it. Without one (in onnxc-opt) the pass does nothing. Results that are more than 1 MiB larger
+    than their operands stay, as does everything beyond `cap-megabytes`.
+  }];
+  let options = [Option<"capMegabytes", "cap-megabytes", "int64_t", "2048", "memory that all results may take">];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
+//===-- tensor --------------------------------------------------------------------------------------------------===//
+
+def OnnxToLinalg : Pass<"onnx-to-linalg", "mlir::ModuleOp"> {
+  let summary = "Lowers every onnx operation to linalg on tensors, one pattern per family";
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::math::MathDialect",
+                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
+}
+
+def PackBorders : Pass<"pack-borders", "mlir::ModuleOp"> {
+  let summary = "Unpacks inputs of 4 and 2 bits per element and packs such outputs";
+  let description = [{
+    Only the border of the model is packed. Its arguments and results become bytes; `onnxc.element` keeps the type
+    with its shape.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def LowerControlFlow : Pass<"lower-control-flow", "mlir::ModuleOp"> {
+  let summary = "Lowers If, Loop and Scan to scf";
+  let description = [{
+    Runs after `onnx-to-linalg`, which gives these operations the types of values in memory. Carried values of fixed
+    shape are copied into the buffer that carries them; scan outputs are inserted into a destination that has its
+    size from the start where the count and the slice are known, and grows otherwise.
+
+    ```mlir
+    %y = "onnx.If"(%cond) ({ ... onnx.Yield %a }, { ... onnx.Yield %b })
+    // becomes
+    %y = scf.if %true { ... scf.yield %a } else { ... scf.yield %b }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
+                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
+}
+
+def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
+  let summary = "Moves transposes down until they cancel, so that the graph runs in NHWC";
+  let description = [{
+    Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices and
+    concatenations let a transpose pass when all their full operands have it; reductions and contractions read
+    through it; constants are reordered. Reshapes and the model's border stop it.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def PackLayouts : Pass<"pack-layouts", "mlir::ModuleOp"> {
+  let summary = "Stores constant operands of contractions as the panels that kernels read";
+  let description = [{
+    Weights become [panel][reduction loops][columns of the register tile], the last panel filled up with zeros; a
+    splat stays a splat. `linalg.unpack` says what the weights were, and is never run: the kernel reads through it.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+//===-- loops ---------------------------------------------------------------------------------------------------===//
+
+def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
+  let summary = "Groups contractions with their paddings, start values and epilogues into kernels";
+  let description = [{
+    The group and its schedule are chosen here, on tensors; `expand-kernels` makes code of it after planning. So
+    bufferization and planning see one operation per kernel.
+  }];
+  let dependentDialects = ["onnxc::OnnxcDialect", "mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
+  let summary = "Makes one loop of elementwise chains and of reductions with their producers";
+  let description = [{
+    A producer moves into its only consumer where each element is read once. One with several consumers is repeated in
+    them when it is a few instructions on one tensor: `x - mean` of a normalization, which would be stored and read
+    twice otherwise.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect"];
+}
+
+def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
+  let summary = "Groups reductions with what surrounds them into kernels that run row by row";
+  let description = [{
+    Softmax and normalizations are reductions and elementwise loops that share their outer dimensions. In a kernel
+    `{rows = n}` (n is the number of outer loops) one row goes through all of them while it is in the L1 cache, and what only the row's next
+    loop reads lies in a buffer of one row, or in the output.
+
+    ```mlir
+    %max = linalg.generic ... // 12x128x128 -> 12x128
+    %exp = linalg.generic ... // 12x128x128
+    %sum = linalg.generic ... // 12x128
+    %y = linalg.generic ...   // 12x128x128
+    // becomes
+    %y = onnxc.kernel {rows = 2} ins(%x : ...) outs(%e : ...) { ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
+}
+
+def ExpandVectorLoops : Pass<"expand-vector-loops", "mlir::ModuleOp"> {
+  let summary = "Writes vector loops for linalg operations on buffers";
+  let description = [{
+    One loop runs along the lanes of `#onnxc.target`'s vectors: the one that most operands walk with unit stride. Loops
+    that all operands walk as one are merged, squares are transposed in registers, accumulators stay in registers.
+    Operations whose indices are not linear stay for scalar loops.
+
+    ```mlir
+    linalg.generic {...} ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>) {...}
+    // becomes
+    scf.for %i = %c0 to %c32 step %c8 {
+      %a = vector.load %flat_x[%i] : memref<32xf32, ...>, vector<8xf32>
+      ...
+      vector.store %b, %flat_y[%i] : memref<32xf32, ...>, vector<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
+def ExpandMath : Pass<"expand-math", "mlir::ModuleOp"> {
+  let summary = "Replaces elementary functions by arithmetic, on scalars and vectors";
+  let description = [{
+    An object has no undefined symbol, so nothing may become a call of the C library. Each function is a formula of
+    `loops/math`, to 4 units in the last place (tanh and erf 5). Where the target has no vectors, rounding and fused
+    multiply-add are replaced too.
+
+    ```mlir
+    %y = math.rsqrt %x : vector<8xf32>
+    // becomes
+    %r = math.sqrt %x : vector<8xf32>
+    %y = arith.divf %one, %r fastmath<contract> : vector<8xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::math::MathDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+//===-- memory --------------------------------------------------------------------------------------------------===//
+
+def HoistSizes : Pass<"hoist-sizes", "mlir::ModuleOp"> {
+  let summary = "Computes at entry every size that follows from the inputs' sizes";
+  let description = [{
+    Dimensions of the same name in `onnxc.dims` become one value, read from the first input that has it, and
+    `tensor.dim` of an intermediate value becomes a formula of such values at the start of `@model`. So equal sizes are
+    visibly equal, and sizes that are still read from values are known to the run alone.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"sizesAtEntry", "sizes-at-entry", "sizes that became formulas of the inputs' sizes">];
+}
+
+def SetSignature : Pass<"set-signature", "mlir::ModuleOp"> {
+  let summary = "Lets the caller lend outputs, arena and weights to the model";
+  let description = [{
+    Each result of `@model` whose size is known at entry becomes an argument
+    `{onnxc.output = index}` that the value is materialized in; any other is handed
+    over by `onnxc.result`. Then come the arena, the weights and the call. The module
+    lists the symbols of the inputs in `onnxc.symbols`; `@model_output_dims` computes
+    the dynamic sizes of the output arguments from them.
+
+    ```mlir
+    func.func @model(%x: tensor<4xf32>) -> (tensor<4xf32> {onnxc.name = "y"}) {
+      ...
+      return %y : tensor<4xf32>
+    // becomes
+    func.func @model(%x: tensor<4xf32>,
+        %out: memref<4xf32> {onnxc.name = "y", onnxc.output = 0 : i64},
+        %arena: memref<?xi8>, %weights: memref<?xi8>, %call: !llvm.ptr) {
+      ...
+      bufferization.materialize_in_destination %y in restrict writable %out
+      return
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::bufferization::BufferizationDialect",
+                           "mlir::LLVM::LLVMDialect", "mlir::memref::MemRefDialect", "onnxc::OnnxcDialect"];
+}
+
+def Bufferize : Pass<"bufferize", "mlir::ModuleOp"> {
+  let summary = "Turns tensors into buffers, in place where the analysis allows";
+  let description = [{
+    One-shot bufferization with this project's rules: inputs are read-only, buffers at the border have the identity
+    layout, loops may return what they allocate, nothing is freed, and what is inside a kernel stays on tensors.
+    Empty-tensor elimination comes first: producers of an output or of a part of a concatenation write there.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect"];
+}
+
+def ElideCopies : Pass<"elide-copies", "mlir::ModuleOp"> {
+  let summary = "Lets values live where they would be copied to";
+  let description = [{
+    A buffer that is copied as a whole into a part of another, or into an output, becomes that part, where nobody else
+    uses the place meanwhile: channel concatenation is a strided view. Copies that stay become loops and are counted;
+    with `remarks`, each says its reason.
+
+    ```mlir
+    %a = memref.alloc() : memref<4x8xf32>
+    linalg.fill ins(%x : f32) outs(%a : memref<4x8xf32>)
+    %part = memref.subview %y[0, 8] [4, 8] [1, 1] : memref<4x16xf32> to ...
+    memref.copy %a, %part
+    // becomes
+    %part = memref.subview %y[0, 8] [4, 8] [1, 1] : memref<4x16xf32> to ...
+    linalg.fill ins(%x : f32) outs(%part : ...)
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
+  let options = [Option<"remarks", "remarks", "bool", "false", "say why a copy stays">];
+  let statistics = [Statistic<"elided", "elided-copies", "copies that became views">,
+                    Statistic<"kept", "copies", "copies that stay">];
+}
+
+def EmbedWeights : Pass<"embed-weights", "mlir::ModuleOp"> {
+  let summary = "Gives every constant an offset into the weights";
+  let description = [{
+    Constants become views of `%weights`, which is 64-byte aligned. The module
+    attribute `onnxc.weights` lists them as `#onnxc.weight<offset, value>` in order of their offsets; equal ones appear
+    once. Resources are passed on by handle, never read or copied.
+
+    A large constant of equal elements is one row with stride 0 between the rows; a user that does not take such a
+    layout gets a buffer that is filled when the model runs, so this pass comes before `plan-arena`.
+
+    ```mlir
+    memref.global constant @c : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+    %c = memref.get_global @c : memref<4xf32>
+    // becomes, with onnxc.weights = [#onnxc.weight<0, dense<[...]> : tensor<4xf32>>]
+    %c = memref.view %weights[%c0][] : memref<?xi8> to memref<4xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "onnxc::OnnxcDialect"];
+}
+
+def ExpandKernels : Pass<"expand-kernels", "mlir::ModuleOp"> {
+  let summary = "Turns kernels over buffers into functions of vector code";
+  let description = [{
+    One private function per distinct (body, schedule, buffer types), called where the kernels stood. After planning,
+    because the strides of views and the constants among them are known only then.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+//===-- llvm ----------------------------------------------------------------------------------------------------===//
+
+def EmitModelDescriptor : Pass<"emit-model-descriptor", "mlir::ModuleOp"> {
+  let summary = "Writes the entries and the descriptor that onnxc/model.h declares";
+  let description = [{
+    Reads the interface from the arguments of `@model`, which becomes private and returns a status. Adds
+    `@model_call`, `@model_run` where every output has a buffer, `@model_arena_bytes` where there are symbols, and
+    the constant `@model_model`. codegen puts the prefix in place of "model".
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect",
+                           "mlir::memref::MemRefDialect"];
+}
+
+def LowerChecks : Pass<"lower-checks", "mlir::ModuleOp"> {
+  let summary = "Turns run-time conditions into branches to the end of the call";
+  let description = [{
+    `onnxc.check`, `onnxc.allocate` and `onnxc.result` may end the call with a status. Structured loops around them
+    become branches first; a region that cannot be left is an error.
+
+    ```mlir
+    onnxc.check %inside, 2, "node 'g' (Gather): index is out of range", "indices"
+    // becomes
+    cf.cond_br %inside, ^next, ^failed
+    ...
+    ^failed:
+      %status = call @onnxc_fail(%call, %c2, %node, %operand)
+      return %status
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect",
+                           "mlir::memref::MemRefDialect"];
+}
+
+def LowerMath : Pass<"lower-math", "mlir::ModuleOp"> {
+  let summary = "Leaves only math that needs no libm";
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
+                           "mlir::math::MathDialect", "mlir::vector::VectorDialect"];
+}
+
+def LowerToLlvm : Pass<"lower-to-llvm", "mlir::ModuleOp"> {
+  let summary = "Turns arith, cf, func, math, memref and vector into the LLVM dialect";
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
+def PlanArena : Pass<"plan-arena", "mlir::ModuleOp"> {
+  let summary = "Gives every buffer a place in one arena";
+  let description = [{
+    Bare-metal targets have no heap. Lifetimes are known, so buffers that never live together share bytes, and among
+    plans of equal size a buffer gets the bytes that died last, which are still in the cache.
+
+    Buffers of symbolic size lie above those of static size, each at the highest end of the buffers below it that live
+    at the same time: offset(i) = max of offset(j) + size(j), computed at entry. Which lie below which was planned with
+    every symbol at `symbol-hint`. `@model_arena_bytes` gives the size of the arena, the largest index on overflow; the
+    module attribute `onnxc.arena_bytes` says it where it is a constant.
+
+    A buffer whose size only the run knows, or that a loop carries into the iteration that allocates it anew, comes from
+    `onnxc.allocate`.
+
+    ```mlir
+    %a = memref.alloc() : memref<16xf32>
+    // becomes
+    %c64 = arith.constant 64 : index
+    %a = memref.view %arena[%c64][] : memref<?xi8> to memref<16xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "onnxc::OnnxcDialect"];
+  let options = [Option<"symbolHint", "symbol-hint", "int64_t", "64", "what symbols are taken for when planning">];
+  let statistics = [Statistic<"fixedBuffers", "fixed-buffers", "buffers with a constant offset">,
+                    Statistic<"symbolicBuffers", "symbolic-buffers", "buffers whose offset is computed at entry">,
+                    Statistic<"unboundedBuffers", "unbounded-buffers", "buffers of the caller's allocator">];
+}
+
+#endif

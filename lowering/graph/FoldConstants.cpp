@@ -1,0 +1,174 @@
+// Operations whose operands are all constants are computed now. There is no
+// second definition of any operator: the constant part of the graph becomes a
+// model of its own, which the compiler compiles and runs (`Evaluator`).
+//
+// Not folded: results that are much larger than what they are made of (an
+// Expand or Tile of a constant is cheaper to repeat at run time than to store),
+// and everything beyond a cap on memory.
+#include "lowering/graph/FoldConstants.h"
+#include "dialects/onnx/Families.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace onnxc {
+#define GEN_PASS_DEF_FOLDCONSTANTS
+#include "lowering/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+// A result may exceed its operands by this much.
+constexpr int64_t growthBytes = 1 << 20;
+
+// Bytes of a tensor of known size; nothing for others.
+std::optional<int64_t> byteSize(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape() ||
+      !tensor.getElementType().isIntOrFloat())
+    return std::nullopt;
+  int64_t bytes = llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+  for (int64_t size : tensor.getShape())
+    if (llvm::MulOverflow(bytes, size, bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+// What a constant costs in memory: a splat is one element.
+int64_t storedBytes(Value value) {
+  SplatElementsAttr splat;
+  if (matchPattern(value, m_Constant(&splat)))
+    return 8;
+  return byteSize(value.getType()).value_or(0);
+}
+
+// The constant part of a function, in order.
+class ConstantPart {
+public:
+  explicit ConstantPart(func::FuncOp function, int64_t capBytes) {
+    for (Operation &op : function.getBody().front()) {
+      if (op.hasTrait<OpTrait::ConstantLike>())
+        constants.insert(&op);
+      else if (isFoldable(&op) && (total += resultBytes(&op)) <= capBytes)
+        folded.insert(&op);
+    }
+  }
+
+  // Results that the rest of the function uses.
+  SmallVector<Value> roots() const {
+    SmallVector<Value> values;
+    for (Operation *op : folded)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !folded.contains(user);
+            }))
+          values.push_back(result);
+    return values;
+  }
+
+  const SetVector<Operation *> &operations() const { return folded; }
+
+private:
+  bool isFoldable(Operation *op) const {
+    return isa<OnnxOpInterface>(op) && isMemoryEffectFree(op) &&
+           op->getNumRegions() == 0 && op->getNumOperands() > 0 &&
+           llvm::all_of(op->getOperands(),
+                        [&](Value operand) { return isKnown(operand); }) &&
+           llvm::all_of(op->getResultTypes(),
+                        [](Type type) { return byteSize(type).has_value(); }) &&
+           resultBytes(op) <= operandBytes(op) + growthBytes;
+  }
+  bool isKnown(Value value) const {
+    Operation *producer = value.getDefiningOp();
+    return producer &&
+           (constants.contains(producer) || folded.contains(producer));
+  }
+  static int64_t resultBytes(Operation *op) {
+    int64_t bytes = 0;
+    for (Type type : op->getResultTypes())
+      bytes += byteSize(type).value_or(0);
+    return bytes;
+  }
+  static int64_t operandBytes(Operation *op) {
+    int64_t bytes = 0;
+    for (Value operand : op->getOperands())
+      bytes += storedBytes(operand);
+    return bytes;
+  }
+
+  DenseSet<Operation *> constants;
+  SetVector<Operation *> folded;
+  int64_t total = 0;
+};
+
+// A model without inputs that computes `roots`.
+OwningOpRef<ModuleOp> extract(ModuleOp from, const ConstantPart &part,
+                              ArrayRef<Value> roots) {
+  OpBuilder builder(from.getContext());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder, from.getLoc());
+  (*module)->setAttrs(from->getAttrs());
+  builder.setInsertionPointToStart(module->getBody());
+  auto function = func::FuncOp::create(
+      builder, from.getLoc(), "model",
+      builder.getFunctionType({}, ValueRange(roots).getTypes()));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping mapping;
+  for (Operation *op : part.operations()) {
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand,
+                    builder.clone(*operand.getDefiningOp())->getResult(0));
+    builder.clone(*op, mapping);
+  }
+  SmallVector<Value> results = llvm::map_to_vector(
+      roots, [&](Value root) { return mapping.lookup(root); });
+  func::ReturnOp::create(builder, from.getLoc(), results);
+  return module;
+}
+
+struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
+  using FoldConstantsBase::FoldConstantsBase;
+  explicit FoldConstants(Evaluator evaluator)
+      : evaluator(std::move(evaluator)) {}
+
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("model");
+    if (!evaluator || !function)
+      return;
+    ConstantPart part(function, capMegabytes << 20);
+    SmallVector<Value> roots = part.roots();
+    if (roots.empty())
+      return;
+    FailureOr<SmallVector<ElementsAttr>> values =
+        evaluator(extract(getOperation(), part, roots));
+    if (failed(values))
+      return;
+    for (auto [root, value] : llvm::zip_equal(roots, *values))
+      replace(root, value);
+    for (Operation *op : llvm::reverse(part.operations()))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+
+  void replace(Value root, ElementsAttr value) {
+    OpBuilder builder(root.getDefiningOp());
+    Dialect *dialect = root.getDefiningOp()->getDialect();
+    Operation *constant = dialect->materializeConstant(
+        builder, value, root.getType(), root.getLoc());
+    if (constant)
+      root.replaceAllUsesWith(constant->getResult(0));
+  }
+
+  Evaluator evaluator;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createFoldConstants(Evaluator evaluator) {
+  return std::make_unique<FoldConstants>(std::move(evaluator));
+}
+
+} // namespace onnxc

@@ -1,0 +1,71 @@
+// The last lowering: what is left of arith, cf, func, math, memref, ub and
+// vector becomes the LLVM dialect, in one full conversion that leaves nothing
+// behind.
+#include "dialects/onnxc/Onnxc.h"
+#include "lowering/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+#define GEN_PASS_DEF_LOWERTOLLVM
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+LogicalResult convert(ModuleOp module, unsigned indexBits) {
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(indexBits);
+  LLVMTypeConverter types(context, options);
+  RewritePatternSet patterns(context);
+  arith::populateArithToLLVMConversionPatterns(types, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+  index::populateIndexToLLVMConversionPatterns(types, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
+  populateFuncToLLVMConversionPatterns(types, patterns);
+  populateMathToLLVMConversionPatterns(types, patterns);
+  populateVectorToLLVMConversionPatterns(types, patterns);
+  ub::populateUBToLLVMConversionPatterns(types, patterns);
+  LLVMConversionTarget target(*context);
+  target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+  return applyFullConversion(module, target, std::move(patterns));
+}
+
+LogicalResult reconcileCasts(ModuleOp module) {
+  SmallVector<UnrealizedConversionCastOp> casts, left;
+  module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
+  reconcileUnrealizedCasts(casts, &left);
+  for (UnrealizedConversionCastOp cast : left)
+    return cast.emitError() << "has no form in LLVM";
+  return success();
+}
+
+struct LowerToLlvm : impl::LowerToLlvmBase<LowerToLlvm> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+    if (!target) {
+      module.emitError() << "expected the attribute " << targetAttrName;
+      return signalPassFailure();
+    }
+    if (failed(convert(module, target.getIndexBits())) ||
+        failed(reconcileCasts(module)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace onnxc

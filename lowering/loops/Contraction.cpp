@@ -1,0 +1,152 @@
+#include "lowering/loops/Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+namespace {
+
+// Whether `expr` is a sum of loops times numbers, with a constant added.
+bool isLinear(AffineExpr expr) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return !isa<AffineSymbolExpr>(expr);
+  if (binary.getKind() == AffineExprKind::Add)
+    return isLinear(binary.getLHS()) && isLinear(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul &&
+         isa<AffineConstantExpr>(binary.getRHS()) && isLinear(binary.getLHS());
+}
+
+bool dependsOn(AffineMap map, unsigned loop) {
+  return map.isFunctionOfDim(loop);
+}
+
+// The innermost loop of the output that runs more than once.
+std::optional<unsigned> vectorLoop(linalg::GenericOp root, AffineMap output) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  for (AffineExpr result : llvm::reverse(output.getResults())) {
+    unsigned loop = cast<AffineDimExpr>(result).getPosition();
+    if (extents[loop] != 1)
+      return loop;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+int64_t coefficient(AffineExpr sum, unsigned loop) {
+  if (auto dim = dyn_cast<AffineDimExpr>(sum))
+    return dim.getPosition() == loop;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(sum);
+  if (!binary)
+    return 0;
+  if (binary.getKind() == AffineExprKind::Add)
+    return coefficient(binary.getLHS(), loop) +
+           coefficient(binary.getRHS(), loop);
+  return coefficient(binary.getLHS(), loop) *
+         cast<AffineConstantExpr>(binary.getRHS()).getValue();
+}
+
+int64_t constantTerm(AffineExpr sum) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(sum))
+    return constant.getValue();
+  auto binary = dyn_cast<AffineBinaryOpExpr>(sum);
+  if (!binary)
+    return 0;
+  int64_t lhs = constantTerm(binary.getLHS());
+  int64_t rhs = constantTerm(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Add ? lhs + rhs : lhs * rhs;
+}
+
+bool hasVectorForm(linalg::GenericOp op) {
+  return llvm::all_of(op.getBody()->without_terminator(), [](Operation &op) {
+    return op.hasTrait<OpTrait::ConstantLike>() ||
+           (op.getNumRegions() == 0 && op.getNumResults() == 1 &&
+            OpTrait::hasElementwiseMappableTraits(&op));
+  });
+}
+
+bool isElementwise(linalg::GenericOp op) {
+  return op.getNumDpsInits() == 1 && op.getNumReductionLoops() == 0 &&
+         op.getIndexingMapsArray().back().isPermutation() &&
+         llvm::all_of(op.getIndexingMapsArray(),
+                      [](AffineMap map) {
+                        return llvm::all_of(map.getResults(), isLinear);
+                      }) &&
+         hasVectorForm(op);
+}
+
+FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
+  if (root.getNumDpsInits() != 1 || root.getNumDpsInputs() < 2 ||
+      root.getNumReductionLoops() == 0 || !hasVectorForm(root))
+    return failure();
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  AffineMap output = maps.pop_back_val();
+  if (!output.isProjectedPermutation() ||
+      output.getNumResults() != root.getNumParallelLoops())
+    return failure();
+  for (AffineMap map : maps)
+    if (!llvm::all_of(map.getResults(), isLinear))
+      return failure();
+  std::optional<unsigned> vector = vectorLoop(root, output);
+  if (!vector)
+    return failure();
+
+  LoopRoles roles;
+  roles.vector = *vector;
+  for (AffineExpr result : output.getResults()) {
+    unsigned loop = cast<AffineDimExpr>(result).getPosition();
+    if (loop == *vector)
+      continue;
+    bool everywhere =
+        llvm::all_of(maps, [&](AffineMap map) { return dependsOn(map, loop); });
+    (everywhere ? roles.batches : roles.pixels).push_back(loop);
+  }
+  for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      roles.reductions.push_back(loop);
+  return roles;
+}
+
+FailureOr<SmallVector<Border>> inferBorders(tensor::PadOp pad, AffineMap map,
+                                            const LoopRoles &roles) {
+  Value padding = pad.getConstantPaddingValue();
+  if (!padding || !(matchPattern(padding, m_AnyZeroFloat()) ||
+                    matchPattern(padding, m_Zero())))
+    return failure();
+  SmallVector<Border> windows;
+  for (int64_t i = 0, rank = map.getNumResults(); i < rank; ++i) {
+    int64_t low = pad.getStaticLow()[i];
+    if (low == 0 && pad.getStaticHigh()[i] == 0)
+      continue;
+    AffineExpr index = map.getResult(i);
+    if (ShapedType::isDynamic(low) || low < 0 ||
+        index.isFunctionOfDim(roles.vector))
+      return failure();
+    Border window;
+    window.low = low - constantTerm(index);
+    window.dimension = i;
+    SmallVector<unsigned> taps, pixels;
+    for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+      if (coefficient(index, loop) != 0)
+        (llvm::is_contained(roles.reductions, loop) ? taps : pixels)
+            .push_back(loop);
+    if (taps.size() != 1 || pixels.size() > 1)
+      return failure();
+    window.tap = taps.front();
+    window.dilation = coefficient(index, window.tap);
+    window.scale = 0;
+    if (!pixels.empty()) {
+      window.pixel = pixels.front();
+      window.scale = coefficient(index, pixels.front());
+    }
+    if (window.dilation <= 0 || window.scale < 0)
+      return failure();
+    windows.push_back(window);
+  }
+  return windows;
+}
+
+} // namespace onnxc

@@ -1,0 +1,54 @@
+// What the loops of a contraction are for. Matrix products of any rank,
+// convolutions of any shape, depthwise and grouped ones are told apart by the
+// indexing maps alone: no pass asks which ONNX operator it was.
+#pragma once
+#include "dialects/onnxc/Onnxc.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace onnxc {
+
+// The roles of the loops of `root`. A register tile is `row` by `vector`.
+struct LoopRoles {
+  // Parallel loops but for `vector`, outermost first; those that every input
+  // depends on (batches) and those that leave one input alone (pixels).
+  llvm::SmallVector<unsigned> batches, pixels;
+  // The loop along the vectors: the innermost one of the output.
+  unsigned vector;
+  llvm::SmallVector<unsigned> reductions;
+};
+
+// Fails unless every iteration is an elementwise update of one output element
+// and the inputs are read at sums of multiples of the loops.
+mlir::FailureOr<LoopRoles> inferLoopRoles(mlir::linalg::GenericOp root);
+
+// One padded dimension of an input, read at
+// scale * pixel + dilation * tap - low: what lies outside [0, size) is zero and
+// need not be multiplied.
+struct Border {
+  std::optional<unsigned> pixel;
+  unsigned tap;
+  int64_t scale, dilation, low;
+  unsigned dimension;
+};
+
+// The padded dimensions of `pad` when `map` reads its result. Fails unless
+// zeros are padded, by numbers known here, in front of and behind dimensions
+// that a tap walks over.
+mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
+                                                        mlir::AffineMap map,
+                                                        const LoopRoles &roles);
+
+// The coefficient of a loop in a sum of multiples.
+int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
+
+// What a sum of multiples is at loop zero.
+int64_t constantTerm(mlir::AffineExpr sum);
+
+// Whether the scalar operations of the body also exist on vectors.
+bool hasVectorForm(mlir::linalg::GenericOp op);
+
+// A generic of parallel loops that writes one tensor elementwise.
+bool isElementwise(mlir::linalg::GenericOp op);
+
+} // namespace onnxc

@@ -1,0 +1,175 @@
+#include "lowering/loops/ContractionNest.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+const ContractionNest::SizedBorder *
+ContractionNest::windowOf(unsigned tap) const {
+  for (const SizedBorder &window : windows)
+    if (window.tap == tap)
+      return &window;
+  return nullptr;
+}
+
+const ContractionNest::SizedBorder *ContractionNest::rowWindow() const {
+  for (const SizedBorder &window : windows)
+    if (row && window.pixel == row)
+      return &window;
+  return nullptr;
+}
+
+// The buffer dimension that `tensor`'s dimension is; null where the tensor is
+// made inside of the kernel.
+static OpFoldResult dimensionOf(ImplicitLocOpBuilder &b, Value tensor,
+                                int64_t dimension, ValueRange arguments) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dimension))
+    return number(b, type.getDimSize(dimension));
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    return OpFoldResult(
+        memref::DimOp::create(b, arguments[argument.getArgNumber()], dimension)
+            .getResult());
+  auto pad = tensor.getDefiningOp<tensor::PadOp>();
+  if (pad && pad.getStaticLow()[dimension] == 0 &&
+      pad.getStaticHigh()[dimension] == 0)
+    return dimensionOf(b, pad.getSource(), dimension, arguments);
+  return {};
+}
+
+// The size of each loop, read from an operand that it indexes alone.
+static LogicalResult findSizes(ImplicitLocOpBuilder &b, ContractionNest &nest,
+                               KernelOp kernel, ValueRange arguments) {
+  SmallVector<int64_t> ranges = nest.root.getStaticLoopRanges();
+  nest.sizes.resize(ranges.size());
+  auto learn = [&](Value tensor, AffineMap position) {
+    for (auto [i, expr] : llvm::enumerate(position.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (OpFoldResult &size = nest.sizes[dim.getPosition()]; !size)
+          size = dimensionOf(b, tensor, i, arguments);
+  };
+  for (auto [size, range] : llvm::zip(nest.sizes, ranges))
+    if (!ShapedType::isDynamic(range))
+      size = number(b, range);
+  for (OpOperand &operand : nest.root->getOpOperands())
+    learn(operand.get(), nest.root.getMatchingIndexingMap(&operand));
+  for (auto [i, position] : llvm::enumerate(nest.yieldedPositions))
+    learn(kernel.getBlockArgument(*kernel.getDpsInitOperand(i)), position);
+  return success(
+      llvm::all_of(nest.sizes, [](OpFoldResult size) { return bool(size); }));
+}
+
+// Where the elements of `tensor` lie in the space of the root's loops, found by
+// going from the kernel's result back to the root.
+static FailureOr<AffineMap> positionOfYielded(Value tensor,
+                                              linalg::GenericOp root) {
+  AffineMap output = root.getIndexingMapsArray().back();
+  if (tensor.getDefiningOp() == root)
+    return output;
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || !isElementwise(generic))
+    return failure();
+  AffineMap own = generic.getIndexingMapsArray().back();
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    FailureOr<AffineMap> input = positionOfYielded(operand->get(), root);
+    AffineMap map = generic.getMatchingIndexingMap(operand);
+    if (succeeded(input) && map.isPermutation())
+      return own.compose(inversePermutation(map)).compose(*input);
+  }
+  return failure();
+}
+
+// Two loops that every access walks as one become one: the 49 pixels of a 7x7
+// image make better tiles than seven rows of seven.
+static void collapseInto(ImplicitLocOpBuilder &b, ContractionNest &nest,
+                         TileValues &values, unsigned inner) {
+  auto isPixelOfWindow = [&](unsigned loop) {
+    return llvm::any_of(nest.windows,
+                        [&](const Border &w) { return w.pixel == loop; });
+  };
+  auto fits = [&](unsigned outer) {
+    std::optional<int64_t> size = getConstantIntValue(nest.sizes[inner]);
+    if (!size || isPixelOfWindow(outer) || isPixelOfWindow(inner))
+      return false;
+    return llvm::all_of(values.accesses, [&](auto &entry) {
+      auto &strides = entry.second.strides;
+      std::optional<int64_t> far = getConstantIntValue(strides[outer]),
+                             near = getConstantIntValue(strides[inner]);
+      return far && near && *far == *size * *near;
+    });
+  };
+  for (auto *group : {&nest.pixels, &nest.batches})
+    for (unsigned outer : llvm::reverse(SmallVector<unsigned>(*group)))
+      if (outer != inner && fits(outer)) {
+        nest.sizes[inner] = multiply(b, nest.sizes[outer], nest.sizes[inner]);
+        nest.sizes[outer] = number(b, 1);
+        llvm::erase(*group, outer);
+      }
+}
+
+// The loop that runs down a tile: the innermost pixel loop with enough rows,
+// else the longest one.
+static void chooseRow(ImplicitLocOpBuilder &b, ContractionNest &nest,
+                      TileValues &values) {
+  for (unsigned inner : llvm::reverse(SmallVector<unsigned>(nest.pixels)))
+    if (llvm::is_contained(nest.pixels, inner))
+      collapseInto(b, nest, values, inner);
+  auto extent = [&](unsigned loop) {
+    return getConstantIntValue(nest.sizes[loop]).value_or(INT64_MAX);
+  };
+  for (unsigned loop : llvm::reverse(nest.pixels)) {
+    if (!nest.row || (extent(*nest.row) < nest.schedule.getRows() &&
+                      extent(loop) > extent(*nest.row)))
+      nest.row = loop;
+  }
+  if (nest.row)
+    llvm::erase(nest.pixels, *nest.row);
+}
+
+FailureOr<ContractionNest>
+buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
+                     ValueRange arguments, TileValues &values,
+                     linalg::GenericOp root, LoopRoles roles) {
+  ContractionNest nest;
+  nest.root = root;
+  nest.schedule = cast<ContractionAttr>(kernel.getSchedule());
+  nest.roles = roles;
+  nest.batches = roles.batches;
+  nest.pixels = roles.pixels;
+  nest.outputPosition = root.getIndexingMapsArray().back();
+  for (auto [yielded, output] :
+       llvm::zip(kernel.getYielded(), kernel.getDpsInitsMutable())) {
+    FailureOr<AffineMap> position = positionOfYielded(yielded, root);
+    if (failed(position) || failed(values.trace(yielded, *position, root)) ||
+        failed(values.trace(kernel.getBlockArgument(output), *position, root)))
+      return failure();
+    nest.yieldedPositions.push_back(*position);
+  }
+  for (OpOperand &operand : root->getOpOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(&operand);
+    if (failed(values.trace(operand.get(), map, root)))
+      return failure();
+    auto pad = operand.get().getDefiningOp<tensor::PadOp>();
+    if (!pad)
+      continue;
+    FailureOr<SmallVector<Border>> windows = inferBorders(pad, map, roles);
+    if (failed(windows))
+      return failure();
+    for (Border window : *windows) {
+      OpFoldResult size =
+          dimensionOf(b, pad.getSource(), window.dimension, arguments);
+      if (!size)
+        return failure();
+      nest.windows.push_back({window, size});
+    }
+  }
+  if (failed(findSizes(b, nest, kernel, arguments)))
+    return failure();
+  chooseRow(b, nest, values);
+  values.setRow(nest.row);
+  return nest;
+}
+
+} // namespace onnxc

@@ -1,0 +1,35 @@
+// The loops of a contraction kernel over buffers: roles, sizes, accesses.
+#pragma once
+#include "lowering/loops/Contraction.h"
+#include "lowering/loops/TileValues.h"
+
+namespace onnxc {
+
+struct ContractionNest {
+  mlir::linalg::GenericOp root;
+  ContractionAttr schedule;
+  LoopRoles roles;
+  llvm::SmallVector<mlir::OpFoldResult> sizes; // per loop of the root
+  // Outer loops in order; `row`, where there is one, is none of them.
+  llvm::SmallVector<unsigned> batches, pixels;
+  std::optional<unsigned> row;
+
+  struct SizedBorder : Border {
+    mlir::OpFoldResult size; // of the dimension without its padding
+  };
+  llvm::SmallVector<SizedBorder> windows;
+
+  // The vector of the init, of the inputs and of each output is read here.
+  mlir::AffineMap outputPosition;
+  llvm::SmallVector<mlir::AffineMap> yieldedPositions;
+
+  const SizedBorder *windowOf(unsigned tap) const;
+  const SizedBorder *rowWindow() const;
+};
+
+mlir::FailureOr<ContractionNest>
+buildContractionNest(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
+                     mlir::ValueRange arguments, TileValues &values,
+                     mlir::linalg::GenericOp root, LoopRoles roles);
+
+} // namespace onnxc

@@ -1,0 +1,20 @@
+// Vector code of a contraction kernel.
+#pragma once
+#include "dialects/onnxc/Onnxc.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace onnxc {
+
+// The root of a kernel that emitContraction understands: the one contraction
+// of its body, every other operation being an elementwise producer or user of
+// it, a padding or a repacking of its inputs.
+mlir::FailureOr<mlir::linalg::GenericOp> findContraction(KernelOp kernel);
+
+// Emits what `kernel` computes at the builder's insertion point. `arguments`
+// are the buffers for the block arguments of its body.
+llvm::LogicalResult emitContraction(mlir::ImplicitLocOpBuilder &b,
+                                    KernelOp kernel,
+                                    mlir::ValueRange arguments);
+
+} // namespace onnxc

@@ -1,0 +1,17 @@
+// Writes the loops of a nest: vector code along one loop, accumulators in
+// registers, what is left of a vector under a mask or element by element.
+#pragma once
+#include "lowering/loops/Nest.h"
+
+namespace onnxc {
+
+// What the machine has, from #onnxc.target.
+struct Lanes {
+  int64_t vectorBits = 0; // 0: no vectors
+  bool hasMasks = false;  // of 32 and 64 bit elements
+};
+Lanes lanesOf(mlir::Operation *op);
+
+void emitNest(mlir::ImplicitLocOpBuilder &b, Nest nest, Lanes lanes);
+
+} // namespace onnxc

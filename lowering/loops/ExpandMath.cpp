@@ -1,0 +1,185 @@
+// Every function of the math dialect that a C library would be asked for
+// becomes arithmetic, on scalars and vectors alike: an object has no undefined
+// symbol, and the error bound is the same on every machine. Narrow floats are
+// computed in f32. What remains (sqrt, abs, copysign, and rounding where the
+// machine has vectors) is an instruction.
+#include "dialects/onnxc/Onnxc.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/math/Functions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+using elementary::Bits;
+using elementary::Mask;
+using elementary::Real;
+
+Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+// Replaces the operation by what `emit` builds of its operands in f32 or f64.
+template <typename OpT, auto emit> struct Expand : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType(), element = getElementTypeOrSelf(type);
+    if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() > 64)
+      return rewriter.notifyMatchFailure(op, "not on floats");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    bool isNarrow = element.getIntOrFloatBitWidth() < 32;
+    Type wide = withElement(type, b.getF32Type());
+    SmallVector<Real> operands;
+    for (Value operand : op->getOperands()) {
+      if (isNarrow)
+        operand = arith::ExtFOp::create(b, wide, operand);
+      operands.push_back({&b, operand});
+    }
+    Value result = call(operands).value;
+    if (isNarrow)
+      result = arith::TruncFOp::create(b, type, result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+  static Real call(ArrayRef<Real> operands) {
+    if constexpr (std::is_invocable_v<decltype(emit), Real>)
+      return emit(operands[0]);
+    else if constexpr (std::is_invocable_v<decltype(emit), Real, Real>)
+      return emit(operands[0], operands[1]);
+    else
+      return emit(operands[0], operands[1], operands[2]);
+  }
+};
+
+std::optional<double> constantOf(Real x) {
+  APFloat number(0.0);
+  if (!matchPattern(x.value, m_ConstantFloat(&number)))
+    return std::nullopt;
+  bool loses;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+  return number.convertToDouble();
+}
+
+// The exponents that models have are a product or a root.
+Real powOf(Real x, Real y) {
+  std::optional<double> exponent = constantOf(y);
+  if (exponent == 2.0)
+    return x * x;
+  if (exponent == 3.0)
+    return x * x * x;
+  if (exponent == 1.0)
+    return x;
+  if (exponent == -1.0)
+    return 1.0 / x;
+  if (exponent == 0.5) {
+    Real root = elementary::sqrt(x) + 0.0; // of -0 is 0 here
+    return elementary::select(x == -x.infinity(), x.infinity(), root);
+  }
+  return elementary::pow(x, y);
+}
+
+// Integer powers by squaring. A negative exponent leaves 1 / x: 0, 1 or -1.
+struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::IPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Bits x = {&b, op.getLhs()}, y = {&b, op.getRhs()};
+    Mask isNegative = compare(y, arith::CmpIPredicate::slt, y.constant(0));
+    Bits one = x.constant(1), zero = x.constant(0);
+    Bits odd = y & 1;
+    Mask isUnit = (x == one) | (x == -1);
+    Bits inverse = select(isUnit, select(odd == 1, x, one), zero);
+    // For the others the loop need not run.
+    Bits power = select(isNegative, zero, y);
+    rewriter.replaceOp(op,
+                       select(isNegative, inverse, bysquaring(x, power)).value);
+    return success();
+  }
+
+  static Mask compare(Bits a, arith::CmpIPredicate predicate, Bits b) {
+    return {a.builder,
+            arith::CmpIOp::create(*a.builder, predicate, a.value, b.value)};
+  }
+
+  static Bits bysquaring(Bits x, Bits power) {
+    ImplicitLocOpBuilder &b = *x.builder;
+    Value start[] = {x.constant(1).value, x.value, power.value};
+    auto more = [&](OpBuilder &, Location, ValueRange state) {
+      Bits left = {&b, state[2]};
+      Value any = (!(left == 0)).value;
+      if (isa<VectorType>(any.getType()))
+        any = vector::ReductionOp::create(b, vector::CombiningKind::OR, any);
+      scf::ConditionOp::create(b, any, state);
+    };
+    auto step = [&](OpBuilder &, Location, ValueRange state) {
+      Bits result = {&b, state[0]}, base = {&b, state[1]};
+      Bits left = {&b, state[2]};
+      Value next[] = {
+          elementary::select((left & 1) == 1, result * base, result).value,
+          (base * base).value, elementary::logicalShiftRight(left, 1).value};
+      scf::YieldOp::create(b, next);
+    };
+    TypeRange types = ValueRange(start).getTypes();
+    auto loop = scf::WhileOp::create(b, types, start, more, step);
+    return {&b, loop.getResult(0)};
+  }
+};
+
+void addFunctions(RewritePatternSet &patterns) {
+  namespace el = elementary;
+  patterns
+      .add<Expand<math::ExpOp, el::exp>, Expand<math::Exp2Op, el::exp2>,
+           Expand<math::ExpM1Op, el::expm1>, Expand<math::LogOp, el::log>,
+           Expand<math::Log2Op, el::log2>, Expand<math::Log10Op, el::log10>,
+           Expand<math::Log1pOp, el::log1p>, Expand<math::TanhOp, el::tanh>,
+           Expand<math::SinhOp, el::sinh>, Expand<math::CoshOp, el::cosh>,
+           Expand<math::AsinhOp, el::asinh>, Expand<math::AcoshOp, el::acosh>,
+           Expand<math::AtanhOp, el::atanh>, Expand<math::SinOp, el::sin>,
+           Expand<math::CosOp, el::cos>, Expand<math::TanOp, el::tan>,
+           Expand<math::AsinOp, el::asin>, Expand<math::AcosOp, el::acos>,
+           Expand<math::AtanOp, el::atan>, Expand<math::Atan2Op, el::atan2>,
+           Expand<math::ErfOp, el::erf>, Expand<math::PowFOp, powOf>,
+           Expand<math::CbrtOp, el::cbrt>, Expand<math::RsqrtOp, el::rsqrt>,
+           Expand<arith::RemFOp, el::remainderSlow>, ExpandIntegerPower>(
+          patterns.getContext());
+}
+
+void addRounding(RewritePatternSet &patterns) {
+  namespace el = elementary;
+  patterns
+      .add<Expand<math::TruncOp, el::trunc>, Expand<math::FloorOp, el::floor>,
+           Expand<math::CeilOp, el::ceil>,
+           Expand<math::RoundEvenOp, el::roundToEven>,
+           Expand<math::RoundOp, el::roundAway>, Expand<math::FmaOp, el::fma>,
+           Expand<arith::MaxNumFOp, el::greaterNumber>,
+           Expand<arith::MinNumFOp, el::lesserNumber>>(patterns.getContext());
+}
+
+struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    RewritePatternSet patterns(&getContext());
+    addFunctions(patterns);
+    // Machines with vectors round and fuse in one instruction.
+    if (target && target.getVectorBits() == 0)
+      addRounding(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace onnxc

@@ -1,0 +1,270 @@
+// Groups each contraction with what belongs to it into one kernel: the zeros
+// around an input, the repacking of weights, the start value, and the
+// elementwise operations that follow (bias, activation, residual).
+#include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
+#include "lowering/loops/RegisterTile.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// A kernel to be: its operations, the last of which makes its result.
+struct Group {
+  linalg::GenericOp root;
+  llvm::SetVector<Operation *> ops;
+  Operation *last;
+};
+
+// Whether `value` is made anew wherever it is used.
+bool isRematerialized(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !op->hasTrait<OpTrait::ConstantLike>())
+    return false;
+  DenseElementsAttr dense;
+  return !isa<ShapedType>(value.getType()) ||
+         (matchPattern(value, m_Constant(&dense)) && dense.isSplat());
+}
+
+// The start value, where it is computed from nothing.
+void addInit(Group &group) {
+  Operation *init = group.root.getDpsInits()[0].getDefiningOp();
+  if (!init || init->getBlock() != group.root->getBlock())
+    return;
+  auto generic = dyn_cast<linalg::GenericOp>(init);
+  if (isa<linalg::FillOp>(init) || (generic && isElementwise(generic)))
+    group.ops.insert(init);
+}
+
+// Whether a zero for `argument` makes `value` zero.
+bool isZeroWith(Value value, BlockArgument argument) {
+  if (value == argument)
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<arith::MulFOp, arith::MulIOp, arith::ExtFOp, arith::ExtSIOp,
+                  arith::ExtUIOp>(op))
+    return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isZeroWith(operand, argument);
+  });
+}
+
+// Whether zeros around the input add nothing to the sum.
+bool ignoresZeros(linalg::GenericOp root, OpOperand *input) {
+  Value sum = root.getBody()->getTerminator()->getOperand(0);
+  Operation *addition = sum.getDefiningOp();
+  if (!addition || !isa<arith::AddFOp, arith::AddIOp>(addition))
+    return false;
+  BlockArgument start = root.getRegionOutputArgs()[0];
+  BlockArgument argument = root.getMatchingBlockArgument(input);
+  Value lhs = addition->getOperand(0), rhs = addition->getOperand(1);
+  return (lhs == start && isZeroWith(rhs, argument)) ||
+         (rhs == start && isZeroWith(lhs, argument));
+}
+
+void addInputs(Group &group, const LoopRoles &roles) {
+  for (OpOperand *input : group.root.getDpsInputOperands()) {
+    Operation *producer = input->get().getDefiningOp();
+    if (!producer || producer->getBlock() != group.root->getBlock())
+      continue;
+    AffineMap map = group.root.getMatchingIndexingMap(input);
+    auto pad = dyn_cast<tensor::PadOp>(producer);
+    if (isa<linalg::UnPackOp>(producer) ||
+        (pad && ignoresZeros(group.root, input) &&
+         succeeded(inferBorders(pad, map, roles))))
+      group.ops.insert(producer);
+  }
+}
+
+// Whether the vectors of a result stay vectors where it is written.
+bool isAlongVectors(AffineMap position, linalg::GenericOp root,
+                    const LoopRoles &roles) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  for (AffineExpr index : llvm::reverse(position.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    if (!loop || extents[loop.getPosition()] != 1)
+      return loop && loop.getPosition() == roles.vector;
+  }
+  return false;
+}
+
+// Follows the result through elementwise operations that alone use it.
+void addEpilogue(Group &group, const LoopRoles &roles) {
+  AffineMap position = group.root.getIndexingMapsArray().back();
+  while (group.last->getResult(0).hasOneUse()) {
+    OpOperand &use = *group.last->getResult(0).getUses().begin();
+    auto next = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!next || next->getBlock() != group.root->getBlock() ||
+        !isElementwise(next) || !next.isDpsInput(&use))
+      return;
+    AffineMap map = next.getMatchingIndexingMap(&use);
+    if (!map.isPermutation())
+      return;
+    AffineMap own = next.getIndexingMapsArray().back();
+    position = own.compose(inversePermutation(map)).compose(position);
+    if (!isAlongVectors(position, group.root, roles))
+      return;
+    group.ops.insert(next);
+    group.last = next;
+  }
+}
+
+// The buffer that the result is written to, before anything is in it.
+Value destinationOf(const Group &group) {
+  Value destination =
+      cast<DestinationStyleOpInterface>(group.last).getDpsInits()[0];
+  while (Operation *op = destination.getDefiningOp()) {
+    if (!group.ops.contains(op))
+      break;
+    destination = cast<DestinationStyleOpInterface>(op).getDpsInits()[0];
+  }
+  return destination;
+}
+
+// Values from outside that the operations use, in order.
+llvm::SetVector<Value> externalValues(const Group &group) {
+  llvm::SetVector<Value> values;
+  for (Operation *op : group.ops)
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *owner = operand.getDefiningOp();
+        bool inside =
+            owner ? op->isProperAncestor(owner) || group.ops.contains(owner)
+                  : op->isProperAncestor(
+                        operand.getParentBlock()->getParentOp()) ||
+                        operand.getParentBlock()->getParentOp() == op;
+        if (!inside)
+          values.insert(operand);
+      }
+    });
+  return values;
+}
+
+// Whether the value is read by an operation that does not begin with it.
+bool isInput(const Group &group, Value value) {
+  return llvm::any_of(group.ops, [&](Operation *op) {
+    auto destinations = dyn_cast<DestinationStyleOpInterface>(op);
+    return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+      return operand.get() == value &&
+             !(destinations && destinations.isDpsInit(&operand));
+    });
+  });
+}
+
+void cloneInto(OpBuilder &builder, Operation *op, IRMapping &mapping,
+               const llvm::SetVector<Value> &outputs, Value output) {
+  Operation *clone = builder.clone(*op, mapping);
+  if (auto destinations = dyn_cast<DestinationStyleOpInterface>(op))
+    for (auto [i, init] : llvm::enumerate(destinations.getDpsInits()))
+      if (outputs.contains(init))
+        cast<DestinationStyleOpInterface>(clone).setDpsInitOperand(i, output);
+}
+
+void outline(Group &group, Attribute schedule) {
+  OpBuilder builder(group.last);
+  Location loc = group.root.getLoc();
+  SmallVector<Operation *> ops = llvm::to_vector(group.ops);
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  Value destination = destinationOf(group);
+  llvm::SetVector<Value> inputs, copies, outputs;
+  for (Value value : externalValues(group)) {
+    // What an empty tensor holds is not read, so any output will do.
+    auto empty = value.getDefiningOp<tensor::EmptyOp>();
+    bool isOutput = value == destination ||
+                    (empty && value.getType() == destination.getType());
+    if (isOutput)
+      outputs.insert(value);
+    if (isOutput && (empty || !isInput(group, value)))
+      continue;
+    if (isRematerialized(value) || (empty && empty->getNumOperands() == 0))
+      copies.insert(value);
+    else
+      inputs.insert(value);
+  }
+  // Each kernel has an output of its own; the analysis need not tell apart who
+  // shares an empty tensor.
+  Value output = destination;
+  if (auto empty = destination.getDefiningOp<tensor::EmptyOp>())
+    output = builder.clone(*empty)->getResult(0);
+  auto kernel =
+      KernelOp::create(builder, loc, schedule, inputs.getArrayRef(), output);
+  IRMapping mapping;
+  Value result = kernel.getBodyBlock()->getArguments().back();
+  for (Value value : outputs)
+    mapping.map(value, result);
+  mapping.map(inputs.getArrayRef(),
+              kernel.getBodyBlock()->getArguments().drop_back());
+  builder.setInsertionPointToStart(kernel.getBodyBlock());
+  for (Value copy : copies)
+    builder.clone(*copy.getDefiningOp(), mapping);
+  for (Operation *op : ops)
+    cloneInto(builder, op, mapping, outputs, result);
+  KernelYieldOp::create(builder, loc, mapping.lookup(group.last->getResult(0)));
+  group.last->getResult(0).replaceAllUsesWith(kernel.getResult(0));
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      op->erase();
+}
+
+bool readsColumnsApart(linalg::GenericOp root, const LoopRoles &roles) {
+  return llvm::any_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    return map.isFunctionOfDim(roles.vector) &&
+           !map.getResults().back().isFunctionOfDim(roles.vector) &&
+           !input->get().getDefiningOp<linalg::UnPackOp>() &&
+           llvm::none_of(roles.pixels, [&](unsigned loop) {
+             return map.isFunctionOfDim(loop);
+           });
+  });
+}
+
+struct FormKernels : impl::FormKernelsBase<FormKernels> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    SmallVector<linalg::GenericOp> roots;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op.getNumReductionLoops() && !op->getParentOfType<KernelOp>())
+        roots.push_back(op);
+    });
+    for (linalg::GenericOp root : roots)
+      formKernel(root, target);
+  }
+
+  static void formKernel(linalg::GenericOp root, TargetAttr target) {
+    FailureOr<LoopRoles> roles = inferLoopRoles(root);
+    if (failed(roles) || !root.hasPureTensorSemantics())
+      return;
+    Group group{root, {}, root};
+    addInit(group);
+    addInputs(group, *roles);
+    group.ops.insert(root);
+    addEpilogue(group, *roles);
+    ContractionAttr schedule =
+        chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
+    // A packed operand has decided how wide the tile is.
+    for (Operation *op : group.ops)
+      if (auto unpack = dyn_cast<linalg::UnPackOp>(op))
+        schedule =
+            ContractionAttr::get(root.getContext(), schedule.getRows(),
+                                 unpack.getStaticInnerTiles()[0],
+                                 schedule.getVector(), schedule.getOuter());
+    // An operand whose columns lie apart is copied panel by panel, once for
+    // all rows.
+    if (readsColumnsApart(root, *roles))
+      schedule = ContractionAttr::get(root.getContext(), schedule.getRows(),
+                                      schedule.getColumns(),
+                                      schedule.getVector(), LoopOrder::Panels);
+    outline(group, schedule);
+  }
+};
+
+} // namespace
+} // namespace onnxc

@@ -1,0 +1,317 @@
+#include "dialects/onnxc/Onnxc.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/EmitRows.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_FORMROWKERNELS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// A row buffer lies on the stack.
+constexpr int64_t mostRowBytes = 16 * 1024;
+
+struct Group {
+  SmallVector<int64_t> outer; // sizes
+  llvm::SetVector<Operation *> ops;
+};
+
+bool isStatic(linalg::GenericOp op) {
+  return op.hasPureTensorSemantics() &&
+         llvm::all_of(op->getOperandTypes(), [](Type type) {
+           auto shaped = dyn_cast<ShapedType>(type);
+           return !shaped || shaped.hasStaticShape();
+         });
+}
+
+bool isContraction(linalg::GenericOp op) {
+  return op.getNumReductionLoops() &&
+         (linalg::isaContractionOpInterface(op) ||
+          linalg::isaConvolutionOpInterface(op) ||
+          !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+            return map.isProjectedPermutation(/*allowZeroInResults=*/true);
+          }));
+}
+
+// Whether the tensor is walked row by row: its first indices are the outer
+// loops, and only they are.
+bool isByRows(AffineMap map, unsigned outer) {
+  if (map.getNumResults() < outer)
+    return false;
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    if (i < outer && expr != getAffineDimExpr(i, map.getContext()))
+      return false;
+    if (i >= outer)
+      for (unsigned dim = 0; dim < outer; ++dim)
+        if (expr.isFunctionOfDim(dim))
+          return false;
+  }
+  return true;
+}
+
+bool hasOuterLoops(linalg::GenericOp op, ArrayRef<int64_t> outer) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (sizes.size() < outer.size() ||
+      ArrayRef(sizes).take_front(outer.size()) != outer)
+    return false;
+  for (unsigned loop = 0; loop < outer.size(); ++loop)
+    if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
+      return false;
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return isByRows(op.getMatchingIndexingMap(&init), outer.size());
+  });
+}
+
+bool isFill(Value value) {
+  return value.getDefiningOp<linalg::FillOp>() != nullptr;
+}
+
+// Start values that a kernel makes anew.
+bool startsAnew(linalg::GenericOp op) {
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return isFill(init.get()) || !op.payloadUsesValueFromOperand(&init);
+  });
+}
+
+// All operands that the group makes are read row by row.
+bool joins(linalg::GenericOp op, const Group &group) {
+  if (!isStatic(op) || isContraction(op) || !startsAnew(op) ||
+      !hasOuterLoops(op, group.outer))
+    return false;
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    return !group.ops.contains(operand.get().getDefiningOp()) ||
+           isByRows(op.getMatchingIndexingMap(&operand), group.outer.size());
+  });
+}
+
+bool readsByRows(Operation *consumer, Value value, unsigned outer) {
+  auto generic = cast<linalg::GenericOp>(consumer);
+  return llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
+    return operand.get() != value ||
+           isByRows(generic.getMatchingIndexingMap(&operand), outer);
+  });
+}
+
+// Whether `op` needs the group by way of an operation outside of it.
+bool needsThroughOutside(Operation *op, const Group &group,
+                         DenseSet<Operation *> &seen, bool isOutside) {
+  bool needs = false;
+  auto look = [&](Value operand) {
+    Operation *def = operand.getDefiningOp();
+    if (!def || def->getBlock() != group.ops.front()->getBlock())
+      return;
+    if (group.ops.contains(def))
+      needs |= isOutside;
+    else if (seen.insert(def).second)
+      needs |= needsThroughOutside(def, group, seen, true);
+  };
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      look(operand);
+  });
+  return needs;
+}
+
+int64_t rowBytes(Value value, unsigned outer) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t bytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
+  for (int64_t size : type.getShape().drop_front(outer))
+    bytes *= size;
+  return bytes;
+}
+
+void addProducers(Group &group) {
+  for (unsigned i = 0; i < group.ops.size(); ++i)
+    for (Value operand : group.ops[i]->getOperands()) {
+      auto producer = operand.getDefiningOp<linalg::GenericOp>();
+      if (!producer || group.ops.contains(producer) ||
+          producer->getBlock() != group.ops.front()->getBlock() ||
+          producer.getNumReductionLoops() || !joins(producer, group))
+        continue;
+      bool isInner = llvm::all_of(producer->getUsers(), [&](Operation *user) {
+        return group.ops.contains(user) &&
+               readsByRows(user, operand, group.outer.size());
+      });
+      if (isInner && rowBytes(operand, group.outer.size()) <= mostRowBytes)
+        group.ops.insert(producer);
+    }
+}
+
+void addConsumers(Group &group) {
+  bool grows = true;
+  while (grows) {
+    grows = false;
+    SmallVector<Operation *> users;
+    for (Operation *op : group.ops)
+      llvm::append_range(users, op->getUsers());
+    for (Operation *user : users) {
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      DenseSet<Operation *> seen;
+      if (!generic || group.ops.contains(user) ||
+          user->getBlock() != group.ops.front()->getBlock() ||
+          !joins(generic, group) ||
+          needsThroughOutside(user, group, seen, false))
+        continue;
+      group.ops.insert(user);
+      grows = true;
+    }
+  }
+}
+
+std::optional<Group> groupAround(linalg::GenericOp seed) {
+  if (!isStatic(seed) || seed.getNumReductionLoops() == 0 ||
+      isContraction(seed))
+    return std::nullopt;
+  Group group;
+  int64_t rows = 1;
+  SmallVector<int64_t> sizes = seed.getStaticLoopRanges();
+  for (auto [size, iterator] : llvm::zip(sizes, seed.getIteratorTypesArray())) {
+    if (iterator != utils::IteratorType::parallel)
+      break;
+    group.outer.push_back(size);
+    rows *= size;
+  }
+  if (rows == 1 || !joins(seed, group))
+    return std::nullopt;
+  group.ops.insert(seed);
+  addConsumers(group);
+  addProducers(group);
+  if (group.ops.size() < 2)
+    return std::nullopt;
+  return group;
+}
+
+// What the kernel takes from outside: tensors, and scalars of the bodies.
+// Destinations and start values are made anew inside.
+struct Parts {
+  SmallVector<Operation *> ops;
+  llvm::SetVector<Value> inputs;
+  SmallVector<Value> results;
+};
+
+// Scalar constants, destinations and fills.
+bool isMadeAnew(Operation *def) {
+  return isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(def) ||
+         (isa_and_nonnull<arith::ConstantOp>(def) &&
+          !isa<ShapedType>(def->getResult(0).getType()));
+}
+
+void addInput(Parts &parts, Value value) {
+  Operation *def = value.getDefiningOp();
+  if (!isMadeAnew(def)) {
+    parts.inputs.insert(value);
+    return;
+  }
+  for (Value operand : def->getOperands())
+    addInput(parts, operand);
+}
+
+// A copy for every operation: folds run in the place of their start value.
+void makeAnew(OpBuilder &builder, Value value, IRMapping &mapping) {
+  Operation *def = value.getDefiningOp();
+  if (!isMadeAnew(def))
+    return;
+  for (Value operand : def->getOperands())
+    makeAnew(builder, operand, mapping);
+  builder.clone(*def, mapping);
+}
+
+SetVector<Value> capturedBy(Operation *op) {
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return captured;
+}
+
+Parts partsOf(const Group &group) {
+  Parts parts;
+  parts.ops.assign(group.ops.begin(), group.ops.end());
+  llvm::sort(parts.ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : parts.ops) {
+    for (Value operand : op->getOperands())
+      if (!group.ops.contains(operand.getDefiningOp()))
+        addInput(parts, operand);
+    for (Value value : capturedBy(op))
+      addInput(parts, value);
+    // Rows that are too large for the stack are outputs, too.
+    for (Value result : op->getResults())
+      if (rowBytes(result, group.outer.size()) > mostRowBytes ||
+          llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !group.ops.contains(user);
+          }))
+        parts.results.push_back(result);
+  }
+  return parts;
+}
+
+void formKernel(const Group &group) {
+  Parts parts = partsOf(group);
+  Operation *last = parts.ops.back();
+  OpBuilder builder(last);
+  Location loc = last->getLoc();
+  SmallVector<Value> outputs;
+  for (Value result : parts.results) {
+    auto type = cast<RankedTensorType>(result.getType());
+    outputs.push_back(tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                              type.getElementType()));
+  }
+  auto schedule = builder.getDictionaryAttr(builder.getNamedAttr(
+      rowsName, builder.getI64IntegerAttr(group.outer.size())));
+  auto kernel = KernelOp::create(builder, loc, schedule,
+                                 parts.inputs.getArrayRef(), outputs);
+  IRMapping mapping;
+  Block *body = kernel.getBodyBlock();
+  for (auto [outside, inside] : llvm::zip(parts.inputs, body->getArguments()))
+    mapping.map(outside, inside);
+  builder.setInsertionPointToEnd(body);
+  for (Operation *op : parts.ops) {
+    for (Value operand : op->getOperands())
+      makeAnew(builder, operand, mapping);
+    for (Value value : capturedBy(op))
+      makeAnew(builder, value, mapping);
+    builder.clone(*op, mapping);
+  }
+  SmallVector<Value> yielded;
+  for (Value result : parts.results)
+    yielded.push_back(mapping.lookup(result));
+  KernelYieldOp::create(builder, loc, yielded);
+  for (auto [result, replacement] :
+       llvm::zip(parts.results, kernel.getResults()))
+    result.replaceUsesWithIf(replacement, [&](OpOperand &use) {
+      return !group.ops.contains(use.getOwner());
+    });
+  for (Operation *op : llvm::reverse(parts.ops))
+    op->erase();
+  sortTopologically(kernel->getBlock());
+}
+
+struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> seeds;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (!op->getParentOfType<KernelOp>() && op.getNumReductionLoops())
+        seeds.push_back(op);
+    });
+    DenseSet<Operation *> taken;
+    for (linalg::GenericOp seed : seeds) {
+      if (taken.contains(seed))
+        continue;
+      std::optional<Group> group = groupAround(seed);
+      if (!group)
+        continue;
+      taken.insert(group->ops.begin(), group->ops.end());
+      formKernel(*group);
+    }
+  }
+};
+
+} // namespace
+} // namespace onnxc

@@ -1,0 +1,80 @@
+// Chains of elementwise operations become one loop, and elementwise producers
+// run inside the reduction that reads them. What is never bought with it: an
+// element computed more often than before, except where that is cheaper than
+// the memory traffic of keeping it.
+#include "lowering/Passes.h"
+#include "lowering/loops/LaneBody.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// Every iteration of the consumer reads an element of its own.
+bool readsEachOnce(OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  SmallVector<int64_t> sizes = consumer.getStaticLoopRanges();
+  llvm::SmallDenseSet<unsigned> seen;
+  for (AffineExpr expr : map.getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      seen.insert(dim.getPosition());
+  for (unsigned dim = 0; dim < sizes.size(); ++dim)
+    if (!seen.contains(dim) && sizes[dim] != 1)
+      return false;
+  return true;
+}
+
+bool isFoldedFrom(Value value) {
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  return op && op.getNumReductionLoops() > 0;
+}
+
+// A few instructions on one tensor of full size, which no kernel with an
+// epilogue makes.
+bool isCheaperThanMemory(linalg::GenericOp producer) {
+  if (weightOf(producer) > 4)
+    return false;
+  unsigned full = 0;
+  for (OpOperand *input : producer.getDpsInputOperands()) {
+    if (producer.getMatchingIndexingMap(input).getNumResults() <
+        producer.getNumLoops())
+      continue;
+    ++full;
+    if (isFoldedFrom(input->get()))
+      return false;
+  }
+  return full <= 1;
+}
+
+bool isWorthFusing(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!producer || !isa<linalg::GenericOp>(operand->getOwner()))
+    return false;
+  // A kernel's body is its schedule's business.
+  if (!readsEachOnce(operand) || producer->getParentOfType<KernelOp>())
+    return false;
+  auto isHere = [&](Operation *user) { return user == operand->getOwner(); };
+  return llvm::all_of(producer->getUsers(), isHere) ||
+         isCheaperThanMemory(producer);
+}
+
+struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace onnxc

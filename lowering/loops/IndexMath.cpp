@@ -1,0 +1,87 @@
+#include "lowering/loops/IndexMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+Value asValue(ImplicitLocOpBuilder &b, OpFoldResult index) {
+  if (auto value = dyn_cast<Value>(index))
+    return value;
+  return arith::ConstantIndexOp::create(b, *getConstantIntValue(index));
+}
+
+OpFoldResult add(ImplicitLocOpBuilder &b, OpFoldResult lhs, OpFoldResult rhs) {
+  std::optional<int64_t> x = getConstantIntValue(lhs),
+                         y = getConstantIntValue(rhs);
+  if (x && y)
+    return number(b, *x + *y);
+  if (x == 0)
+    return rhs;
+  if (y == 0)
+    return lhs;
+  return OpFoldResult(
+      arith::AddIOp::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+}
+
+OpFoldResult subtract(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                      OpFoldResult rhs) {
+  std::optional<int64_t> x = getConstantIntValue(lhs),
+                         y = getConstantIntValue(rhs);
+  if (x && y)
+    return number(b, *x - *y);
+  if (y == 0)
+    return lhs;
+  return OpFoldResult(
+      arith::SubIOp::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+}
+
+OpFoldResult multiply(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                      OpFoldResult rhs) {
+  std::optional<int64_t> x = getConstantIntValue(lhs),
+                         y = getConstantIntValue(rhs);
+  if (x && y)
+    return number(b, *x * *y);
+  if (x == 0 || y == 0)
+    return number(b, 0);
+  if (x == 1)
+    return rhs;
+  if (y == 1)
+    return lhs;
+  return OpFoldResult(
+      arith::MulIOp::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+}
+
+OpFoldResult floorDivide(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                         int64_t rhs) {
+  if (rhs == 1)
+    return lhs;
+  if (std::optional<int64_t> x = getConstantIntValue(lhs))
+    return number(b, llvm::divideFloorSigned(*x, rhs));
+  return OpFoldResult(arith::FloorDivSIOp::create(b, asValue(b, lhs),
+                                                  asValue(b, number(b, rhs)))
+                          .getResult());
+}
+
+OpFoldResult minimum(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                     OpFoldResult rhs) {
+  std::optional<int64_t> x = getConstantIntValue(lhs),
+                         y = getConstantIntValue(rhs);
+  if (x && y)
+    return number(b, std::min(*x, *y));
+  return OpFoldResult(
+      arith::MinSIOp::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+}
+
+OpFoldResult maximum(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                     OpFoldResult rhs) {
+  std::optional<int64_t> x = getConstantIntValue(lhs),
+                         y = getConstantIntValue(rhs);
+  if (x && y)
+    return number(b, std::max(*x, *y));
+  return OpFoldResult(
+      arith::MaxSIOp::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+}
+
+} // namespace onnxc

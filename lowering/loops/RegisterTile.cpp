@@ -1,0 +1,125 @@
+// The register tile: `rows` x `columns` accumulators, the vectors of one row of
+// weights and one broadcast element must fit the registers; one register too
+// many spills inside of the multiply-add loop, and its speed then depends on
+// the caller's stack alignment. Among the tiles that fit, the one that costs
+// least by a count of what a core does per cycle.
+#include "lowering/loops/RegisterTile.h"
+#include "lowering/loops/RowTiles.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+namespace {
+
+// Cycles until a multiply-add's result can be added to.
+constexpr double latency = 4;
+// Vectors that a core loads per cycle.
+constexpr double loadsPerCycle = 2;
+// Where vectors are as wide as a cache line, taller tiles meet conflicts
+// between rows that lie a multiple of 4 KB apart.
+constexpr int64_t mostRows = 8;
+
+struct Machine {
+  int64_t lanes, registers;
+  double multiplyAdds; // per cycle
+};
+
+Machine machineOf(TargetAttr target, int64_t elementBits) {
+  Machine machine{1, 16, 1};
+  if (!target || target.getVectorBits() == 0)
+    return machine;
+  machine.lanes = std::max<int64_t>(1, target.getVectorBits() / elementBits);
+  machine.registers = target.getVectorRegisters();
+  machine.multiplyAdds = std::max<int64_t>(1, target.getFmaPerCycle());
+  return machine;
+}
+
+// Cycles of one step of the reduction over all rows and columns.
+double cost(const Machine &machine, int64_t rows, int64_t vectors,
+            int64_t rowExtent, int64_t columnExtent) {
+  double sum = 0;
+  for (RowTiles group : balancedTiles(rowExtent, rows)) {
+    double work = group.rows * vectors / machine.multiplyAdds;
+    double loads = (group.rows + vectors) / loadsPerCycle;
+    // What a tile costs beside its multiplications, and a preference among
+    // equals for the tile that loads less.
+    double overhead = 0.02 * (group.rows + vectors);
+    sum += group.count * (std::max({work, loads, latency}) + overhead);
+  }
+  return sum * llvm::divideCeil(columnExtent, vectors * machine.lanes);
+}
+
+} // namespace
+
+ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  auto product = [&](ArrayRef<unsigned> loops) {
+    int64_t result = 1;
+    for (unsigned loop : loops) {
+      if (ShapedType::isDynamic(extents[loop]))
+        return ShapedType::kDynamic;
+      result *= extents[loop];
+    }
+    return result;
+  };
+  ContractionShape shape{};
+  shape.columns = extents[roles.vector];
+  shape.elementBits =
+      getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
+  shape.depthwise = llvm::all_of(root.getDpsInputOperands(), [&](auto *input) {
+    return root.getMatchingIndexingMap(input).isFunctionOfDim(roles.vector);
+  });
+  shape.taps = extents[roles.reductions.back()];
+  // Pixels that a window slides over stay rows of an image.
+  bool slides = false;
+  for (OpOperand *input : root.getDpsInputOperands())
+    for (AffineExpr index : root.getMatchingIndexingMap(input).getResults())
+      for (unsigned loop : roles.pixels)
+        slides |= coefficient(index, loop) && !isa<AffineDimExpr>(index);
+  if (roles.pixels.empty())
+    shape.rows = 1;
+  else
+    shape.rows = slides ? extents[roles.pixels.back()] : product(roles.pixels);
+  int64_t reduction = product(roles.reductions);
+  shape.weightBytes = 0;
+  if (!ShapedType::isDynamic(reduction) &&
+      !ShapedType::isDynamic(shape.columns))
+    shape.weightBytes = reduction * shape.columns * shape.elementBits / 8;
+  return shape;
+}
+
+ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
+                               const ContractionShape &shape) {
+  Machine machine = machineOf(target, shape.elementBits);
+  if (shape.depthwise) {
+    // A tile keeps its sums, a row of taps and one input.
+    int64_t taps = std::clamp<int64_t>(shape.taps, 1, 8);
+    int64_t rows = std::clamp<int64_t>(machine.registers - taps - 2, 1, 7);
+    return ContractionAttr::get(context, rows, machine.lanes, machine.lanes,
+                                LoopOrder::Pixels);
+  }
+  int64_t rowExtent = ShapedType::isDynamic(shape.rows) ? 1 << 10 : shape.rows;
+  int64_t columnExtent =
+      ShapedType::isDynamic(shape.columns) ? 1 << 10 : shape.columns;
+  int64_t bestRows = 1, bestVectors = 1;
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
+    for (int64_t rows = 1; rows <= mostRows; ++rows) {
+      if (rows * vectors + vectors + 1 > machine.registers)
+        break;
+      double now = cost(machine, rows, vectors, rowExtent, columnExtent);
+      if (now < best) {
+        best = now;
+        bestRows = rows;
+        bestVectors = vectors;
+      }
+    }
+  int64_t l2 = target ? target.getL2Bytes() : 0;
+  LoopOrder outer =
+      shape.weightBytes > l2 / 2 ? LoopOrder::Panels : LoopOrder::Pixels;
+  return ContractionAttr::get(context, bestRows, bestVectors * machine.lanes,
+                              machine.lanes, outer);
+}
+
+} // namespace onnxc

@@ -1,0 +1,21 @@
+// Which register tile a contraction gets, from facts of the target alone.
+#pragma once
+#include "lowering/loops/Contraction.h"
+
+namespace onnxc {
+
+// What the choice depends on; extents that are not known are dynamic.
+struct ContractionShape {
+  int64_t rows, columns;
+  int64_t elementBits; // of the accumulators
+  int64_t weightBytes; // of what is read anew for every tile of rows
+  bool depthwise;
+  int64_t taps; // vectors of weights that a depthwise tile keeps
+};
+
+ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);
+
+ContractionAttr chooseSchedule(mlir::MLIRContext *context, TargetAttr target,
+                               const ContractionShape &shape);
+
+} // namespace onnxc

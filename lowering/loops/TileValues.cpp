@@ -1,0 +1,357 @@
+#include "lowering/loops/TileValues.h"
+#include "lowering/loops/Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+TileValues::TileValues(ImplicitLocOpBuilder &b, ValueRange arguments,
+                       unsigned loops, unsigned vector, int64_t lanes,
+                       int64_t columns)
+    : b(b), arguments(arguments), loopCount(loops), vector(vector),
+      lanes(lanes), columns(columns) {}
+
+void TileValues::forgetLoads() {
+  movingParts.clear();
+  loads.clear();
+}
+
+//===--- which arguments there are -------------------------------------------//
+
+// The position of an operand of `op` when its result is read at `position`.
+static AffineMap operandPosition(linalg::GenericOp op, OpOperand &operand,
+                                 AffineMap position) {
+  AffineMap output = op.getIndexingMapsArray().back();
+  return op.getMatchingIndexingMap(&operand)
+      .compose(inversePermutation(output))
+      .compose(position);
+}
+
+// The scalar that every element of `tensor` is, if there is one.
+static Value uniformScalar(Value tensor) {
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    return fill.getInputs()[0];
+  if (auto generic = tensor.getDefiningOp<linalg::GenericOp>()) {
+    // A generalized fill.
+    auto yield = cast<linalg::YieldOp>(generic.getBody()->getTerminator());
+    Value scalar = yield.getOperand(0);
+    if (generic.getNumReductionLoops() == 0 && generic.getNumDpsInits() == 1) {
+      if (auto argument = dyn_cast<BlockArgument>(scalar);
+          argument && argument.getOwner() == generic.getBody() &&
+          argument.getArgNumber() < generic.getNumDpsInputs()) {
+        Value input = generic.getDpsInputs()[argument.getArgNumber()];
+        if (!isa<ShapedType>(input.getType()))
+          return input;
+      }
+    }
+  }
+  return {};
+}
+
+static DenseElementsAttr splatConstant(Value tensor) {
+  DenseElementsAttr value;
+  if (matchPattern(tensor, m_Constant(&value)) && value.isSplat())
+    return value;
+  return {};
+}
+
+LogicalResult TileValues::trace(Value tensor, AffineMap position,
+                                linalg::GenericOp root) {
+  if (tensor.getDefiningOp() == root)
+    return success();
+  if (!isa<RankedTensorType>(tensor.getType()) || uniformScalar(tensor) ||
+      splatConstant(tensor) || tensor.getDefiningOp<tensor::EmptyOp>())
+    return success();
+  if (isa<BlockArgument>(tensor)) {
+    accesses.insert({{tensor, position},
+                     makeAccess(cast<BlockArgument>(tensor), position)});
+    return success();
+  }
+  if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
+    // Only what exists is read: the position moves back by what was put in
+    // front.
+    SmallVector<AffineExpr> results;
+    for (auto [expr, low] :
+         llvm::zip(position.getResults(), pad.getStaticLow()))
+      results.push_back(expr - low);
+    return trace(
+        pad.getSource(),
+        AffineMap::get(position.getNumDims(), 0, results, b.getContext()),
+        root);
+  }
+  if (auto unpack = tensor.getDefiningOp<linalg::UnPackOp>()) {
+    accesses.insert({{tensor, position}, makePackedAccess(unpack, position)});
+    return success();
+  }
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || !isElementwise(generic))
+    return failure();
+  for (OpOperand &operand : generic->getOpOperands())
+    if (generic.payloadUsesValueFromOperand(&operand) &&
+        failed(trace(operand.get(), operandPosition(generic, operand, position),
+                     root)))
+      return failure();
+  return success();
+}
+
+// The buffer as one row of elements, and its strides and offset.
+static Access flatten(ImplicitLocOpBuilder &b, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  Access flat;
+  flat.strides = metadata.getConstifiedMixedStrides();
+  OpFoldResult offset = metadata.getConstifiedMixedOffset();
+  OpFoldResult extent = number(b, 1);
+  for (auto [size, stride] :
+       llvm::zip(metadata.getConstifiedMixedSizes(), flat.strides))
+    extent =
+        add(b, extent, multiply(b, subtract(b, size, number(b, 1)), stride));
+  auto flatType = MemRefType::get(
+      {getConstantIntValue(extent).value_or(ShapedType::kDynamic)},
+      type.getElementType(),
+      StridedLayoutAttr::get(
+          b.getContext(),
+          getConstantIntValue(offset).value_or(ShapedType::kDynamic), {1}),
+      type.getMemorySpace());
+  flat.buffer = memref::ReinterpretCastOp::create(
+      b, flatType, metadata.getBaseBuffer(), offset,
+      ArrayRef<OpFoldResult>{extent}, ArrayRef<OpFoldResult>{number(b, 1)});
+  return flat;
+}
+
+// Strides per loop from strides per dimension.
+static void walkExpressions(ImplicitLocOpBuilder &b, AffineExpr expr,
+                            OpFoldResult stride, Access &access) {
+  access.offset =
+      add(b, access.offset, multiply(b, stride, number(b, constantTerm(expr))));
+  for (unsigned loop = 0; loop + 1 < access.strides.size(); ++loop)
+    if (int64_t factor = coefficient(expr, loop))
+      access.strides[loop] =
+          add(b, access.strides[loop], multiply(b, stride, number(b, factor)));
+}
+
+Access TileValues::makeAccess(BlockArgument argument, AffineMap position) {
+  OpBuilder::InsertionGuard guard(b);
+  auto &[memref, flat] = flattened[argument];
+  if (!memref) {
+    memref = arguments[argument.getArgNumber()];
+    flat = flatten(b, memref);
+  }
+  Access access{flat.buffer, number(b, 0),
+                SmallVector<OpFoldResult>(loopCount, number(b, 0))};
+  for (auto [expr, stride] : llvm::zip(position.getResults(), flat.strides))
+    walkExpressions(b, expr, stride, access);
+  access.strides[panelLoop()] =
+      multiply(b, access.strides[vector], number(b, columns));
+  return access;
+}
+
+Access TileValues::makePackedAccess(linalg::UnPackOp unpack,
+                                    AffineMap position) {
+  // The packed tensor is [outer dimensions in the order of outer_dims_perm]
+  // [tile]; the tiled dimension's outer index counts panels.
+  auto argument = cast<BlockArgument>(unpack.getSource());
+  auto &[memref, flat] = flattened[argument];
+  if (!memref) {
+    memref = arguments[argument.getArgNumber()];
+    flat = flatten(b, memref);
+  }
+  Access access{flat.buffer, number(b, 0),
+                SmallVector<OpFoldResult>(loopCount, number(b, 0))};
+  int64_t rank = position.getNumResults();
+  ArrayRef<int64_t> order = unpack.getOuterDimsPerm();
+  for (int64_t outer = 0; outer < rank; ++outer) {
+    int64_t dimension = order.empty() ? outer : order[outer];
+    if (dimension == unpack.getInnerDimsPos()[0])
+      access.strides[panelLoop()] = flat.strides[outer];
+    else
+      walkExpressions(b, position.getResult(dimension), flat.strides[outer],
+                      access);
+  }
+  access.strides[vector] = flat.strides[rank];
+  return access;
+}
+
+Access &TileValues::access(Value tensor, AffineMap position) {
+  return accesses.find({tensor, position})->second;
+}
+
+//===--- loads, stores and calls ---------------------------------------------//
+
+TileValues::Address TileValues::address(const Access &access, const void *key,
+                                        ArrayRef<OpFoldResult> loops,
+                                        Cell cell) {
+  // Static multiples of static loop values become the displacement of the
+  // instruction, so that one register addresses all rows of a tile.
+  OpFoldResult moving = access.offset;
+  Address result;
+  auto term = [&](OpFoldResult stride, OpFoldResult value, bool keep) {
+    std::optional<int64_t> x = getConstantIntValue(stride),
+                           y = getConstantIntValue(value);
+    if (x && y)
+      result.fixed += *x * *y;
+    else if (keep)
+      moving = add(b, moving, multiply(b, stride, value));
+  };
+  Value &cached = movingParts[key];
+  for (auto [stride, value] : llvm::zip(access.strides, loops))
+    term(stride, value, !cached);
+  if (!cached)
+    cached = asValue(b, moving);
+  moving = cached;
+  if (row)
+    term(access.strides[*row], number(b, cell.row), true);
+  term(access.strides[vector], number(b, cell.column), true);
+  result.moving = cast<Value>(moving);
+  return result;
+}
+
+Value TileValues::index(Address address) {
+  return asValue(b, add(b, address.moving, number(b, address.fixed)));
+}
+
+Value TileValues::splat(Value scalar) {
+  auto type = VectorType::get({lanes}, scalar.getType());
+  Attribute constant;
+  if (matchPattern(scalar, m_Constant(&constant)))
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, constant));
+  return vector::BroadcastOp::create(b, type, scalar);
+}
+
+Value TileValues::laneOffsets(OpFoldResult stride) {
+  auto type = VectorType::get({lanes}, b.getIndexType());
+  SmallVector<Attribute> numbers;
+  std::optional<int64_t> known = getConstantIntValue(stride);
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    numbers.push_back(b.getIndexAttr(lane * known.value_or(1)));
+  Value offsets =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
+  if (known)
+    return offsets;
+  return arith::MulIOp::create(b, offsets, splat(asValue(b, stride)));
+}
+
+static Value allLanes(ImplicitLocOpBuilder &b, int64_t lanes) {
+  return arith::ConstantOp::create(
+      b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
+}
+
+static Value zeroVector(ImplicitLocOpBuilder &b, VectorType type) {
+  return arith::ConstantOp::create(b, b.getZeroAttr(type));
+}
+
+Value TileValues::load(Value tensor, AffineMap position,
+                       ArrayRef<OpFoldResult> loops, Cell cell) {
+  auto entry = accesses.find({tensor, position});
+  const Access &access = entry->second;
+  OpFoldResult stride = access.strides[vector];
+  const void *key = entry;
+  Address where = address(access, key, loops, cell);
+  Value &value = loads[{key, where.moving, where.fixed, cell.mask}];
+  if (value)
+    return value;
+  auto type = VectorType::get(
+      {lanes}, cast<MemRefType>(access.buffer.getType()).getElementType());
+  Value at = index(where);
+  if (isConstantIntValue(stride, 0))
+    return value = splat(memref::LoadOp::create(b, access.buffer, at));
+  if (isConstantIntValue(stride, 1)) {
+    // The last panel of a packed operand is filled up with zeros.
+    if (!cell.mask || tensor.getDefiningOp<linalg::UnPackOp>())
+      return value = vector::LoadOp::create(b, type, access.buffer, at);
+    return value = vector::MaskedLoadOp::create(b, type, access.buffer, at,
+                                                cell.mask, zeroVector(b, type));
+  }
+  return value = vector::GatherOp::create(
+             b, type, access.buffer, at, laneOffsets(stride),
+             cell.mask ? cell.mask : allLanes(b, lanes), zeroVector(b, type));
+}
+
+void TileValues::store(Value value, BlockArgument argument, AffineMap position,
+                       ArrayRef<OpFoldResult> loops, Cell cell) {
+  auto entry = accesses.find({argument, position});
+  const Access &access = entry->second;
+  Value at = index(address(access, entry, loops, cell));
+  OpFoldResult stride = access.strides[vector];
+  if (!isConstantIntValue(stride, 1))
+    vector::ScatterOp::create(b, Type(), access.buffer, at, laneOffsets(stride),
+                              cell.mask ? cell.mask : allLanes(b, lanes),
+                              value);
+  else if (cell.mask)
+    vector::MaskedStoreOp::create(b, access.buffer, at, cell.mask, value);
+  else
+    vector::StoreOp::create(b, value, access.buffer, at);
+}
+
+Value TileValues::at(Value tensor, AffineMap position,
+                     ArrayRef<OpFoldResult> loops, Cell cell) {
+  if (Value value = known.lookup(tensor))
+    return value;
+  if (!isa<RankedTensorType>(tensor.getType())) {
+    if (auto argument = dyn_cast<BlockArgument>(tensor))
+      return splat(arguments[argument.getArgNumber()]);
+    return splat(b.clone(*tensor.getDefiningOp())->getResult(0));
+  }
+  if (Value scalar = uniformScalar(tensor))
+    return at(scalar, position, loops, cell);
+  if (DenseElementsAttr constant = splatConstant(tensor)) {
+    auto type = VectorType::get({lanes}, constant.getElementType());
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, constant.getSplatValue<Attribute>()));
+  }
+  if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
+    SmallVector<AffineExpr> results;
+    for (auto [expr, low] :
+         llvm::zip(position.getResults(), pad.getStaticLow()))
+      results.push_back(expr - low);
+    return at(pad.getSource(),
+              AffineMap::get(position.getNumDims(), 0, results, b.getContext()),
+              loops, cell);
+  }
+  if (accesses.contains({tensor, position}))
+    return load(tensor, position, loops, cell);
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  SmallVector<Value> operands;
+  for (OpOperand &operand : generic->getOpOperands())
+    operands.push_back(generic.payloadUsesValueFromOperand(&operand)
+                           ? at(operand.get(),
+                                operandPosition(generic, operand, position),
+                                loops, cell)
+                           : Value());
+  return call(generic.getBody(), operands);
+}
+
+Value TileValues::call(Block *payload, ArrayRef<Value> operands) {
+  IRMapping mapping;
+  for (auto [argument, operand] : llvm::zip(payload->getArguments(), operands))
+    if (operand)
+      mapping.map(argument, operand);
+  // A scalar from outside the payload is the same in every lane.
+  auto mapCaptures = [&](Operation &op) {
+    for (Value operand : op.getOperands())
+      if (!mapping.contains(operand) && operand.getParentBlock() != payload)
+        mapping.map(operand, at(operand, AffineMap(), {}, {}));
+  };
+  for (Operation &op : payload->without_terminator()) {
+    if (op.hasTrait<OpTrait::ConstantLike>()) {
+      mapping.map(op.getResult(0), splat(b.clone(op)->getResult(0)));
+      continue;
+    }
+    mapCaptures(op);
+    Operation *clone = b.clone(op, mapping);
+    Type element = op.getResult(0).getType();
+    clone->getResult(0).setType(VectorType::get({lanes}, element));
+    mapping.map(op.getResult(0), clone->getResult(0));
+  }
+  mapCaptures(*payload->getTerminator());
+  return mapping.lookup(payload->getTerminator()->getOperand(0));
+}
+
+} // namespace onnxc

@@ -1,0 +1,91 @@
+// The values of a kernel's tensors, as vectors of one register tile.
+//
+// A kernel's body is a specification on tensors. Its code asks for the vector
+// of a tensor at a place of the iteration space; arguments are loaded,
+// elementwise operations are cloned onto vectors, and what the caller holds in
+// registers (accumulators) is known. So an epilogue of any length, a start
+// value and an operand converted on the fly are one mechanism.
+#pragma once
+#include "lowering/loops/IndexMath.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace onnxc {
+
+// How one tensor of the body is addressed from the loops:
+// buffer[offset + sum(strides[i] * loops[i])].
+struct Access {
+  mlir::Value buffer; // one-dimensional, unit stride
+  mlir::OpFoldResult offset;
+  llvm::SmallVector<mlir::OpFoldResult> strides;
+};
+
+// Where a vector lies: at the loops' values, `row` and `column` further.
+struct Cell {
+  int64_t row = 0, column = 0;
+  mlir::Value mask; // of the lanes that exist; null where all do
+};
+
+class TileValues {
+public:
+  // `arguments` are the buffers of the body's block arguments. There are
+  // `loops` loops; `vector` runs along the lanes, `row` down the tile, and the
+  // last one counts panels of `columns` elements of `vector`.
+  TileValues(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange arguments,
+             unsigned loops, unsigned vector, int64_t lanes, int64_t columns);
+
+  unsigned panelLoop() const { return loopCount - 1; }
+  void setRow(std::optional<unsigned> loop) { row = loop; }
+
+  // Finds every argument that `tensor` is made of when it is read at `position`
+  // (loops to indices). Fails where an operation has no vector form.
+  llvm::LogicalResult trace(mlir::Value tensor, mlir::AffineMap position,
+                            mlir::linalg::GenericOp root);
+
+  // The vector of `tensor`, or an accumulator where `known` has it.
+  mlir::Value at(mlir::Value tensor, mlir::AffineMap position,
+                 llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
+  void store(mlir::Value vector, mlir::BlockArgument argument,
+             mlir::AffineMap position, llvm::ArrayRef<mlir::OpFoldResult> loops,
+             Cell cell);
+
+  // Vectors by tensor, for the cell that is being computed.
+  llvm::DenseMap<mlir::Value, mlir::Value> known;
+  // To be called whenever the insertion point enters or leaves a region.
+  void forgetLoads();
+
+  // Runs a body on vectors; `operands` are those of the block's arguments.
+  mlir::Value call(mlir::Block *payload, llvm::ArrayRef<mlir::Value> operands);
+
+  Access &access(mlir::Value tensor, mlir::AffineMap position);
+  llvm::MapVector<std::pair<mlir::Value, mlir::AffineMap>, Access> accesses;
+
+private:
+  struct Address {
+    mlir::Value moving; // may be null
+    int64_t fixed = 0;
+  };
+  Address address(const Access &access, const void *key,
+                  llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
+  mlir::Value load(mlir::Value tensor, mlir::AffineMap position,
+                   llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
+  mlir::Value splat(mlir::Value scalar);
+  mlir::Value index(Address address);
+  Access makeAccess(mlir::BlockArgument argument, mlir::AffineMap position);
+  Access makePackedAccess(mlir::linalg::UnPackOp unpack,
+                          mlir::AffineMap position);
+  mlir::Value laneOffsets(mlir::OpFoldResult stride);
+
+  mlir::ImplicitLocOpBuilder &b;
+  llvm::SmallVector<mlir::Value> arguments;
+  unsigned loopCount, vector;
+  std::optional<unsigned> row;
+  int64_t lanes, columns;
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, Access>> flattened;
+  llvm::DenseMap<const void *, mlir::Value> movingParts;
+  llvm::DenseMap<std::tuple<const void *, mlir::Value, int64_t, mlir::Value>,
+                 mlir::Value>
+      loads;
+};
+
+} // namespace onnxc

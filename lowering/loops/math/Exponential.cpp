@@ -1,0 +1,90 @@
+// e^x = 2^n * e^r with n the integer nearest to x / ln 2; e^r is a polynomial.
+#include "lowering/loops/math/Functions.h"
+
+namespace onnxc::elementary {
+namespace {
+
+constexpr double log2e = 1.4426950408889634;
+constexpr double ln2 = 0.6931471805599453;
+
+// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2.
+constexpr double tailF32[] = {0.5, 0.1666657030582428, 0.04166635125875473,
+                              0.008364385925233364, 0.0013943224912509322};
+constexpr double tailF64[] = {
+    0.5000000000000001,     0.16666666666666677,   0.04166666666661685,
+    0.008333333333320307,   0.0013888888920774501, 0.00019841269892281494,
+    2.480151587387184e-05,  2.755723602717478e-06, 2.762261632185921e-07,
+    2.5112381306258774e-08,
+};
+
+// e^r - 1.
+Real reducedMinusOne(Real r) {
+  llvm::ArrayRef<double> tail =
+      r.isDouble() ? llvm::ArrayRef(tailF64) : llvm::ArrayRef(tailF32);
+  return r * r * polynomial(r, tail) + r;
+}
+
+// e^x - 1 without the cases of huge, tiny and infinite x.
+Real expm1Near(Real x) {
+  auto [n, r] = splitExponent(x);
+  // Halved, so that 2^128 does not overflow early.
+  Real half = powerOfTwo(n - 1, x);
+  return (half * reducedMinusOne(r) + (half - 0.5)) * 2.0;
+}
+
+} // namespace
+
+Exponent splitExponent(Real x) {
+  Nearest n = nearest(x * log2e);
+  // The first part has so few bits that its product with n is exact.
+  double high = x.pick(0.693359375, 6.93147180369123816490e-01);
+  double low = x.pick(-2.12194440054690583e-4, 1.90821492927058770002e-10);
+  return {n.integer, x - n.real * high - n.real * low};
+}
+
+Real expOfReduced(Real r) { return reducedMinusOne(r) + 1.0; }
+
+Real exp(Real x) {
+  Real inside = atLeast(atMost(x, x.pick(89.0, 710.0)), x.pick(-104.0, -746.0));
+  auto [n, r] = splitExponent(inside);
+  return scale(expOfReduced(r), n);
+}
+
+Real exp2(Real x) {
+  Real inside =
+      atLeast(atMost(x, x.pick(129.0, 1025.0)), x.pick(-151.0, -1076.0));
+  Nearest n = nearest(inside);
+  return scale(expOfReduced((inside - n.real) * ln2), n.integer);
+}
+
+Real expm1(Real x) {
+  Real inside = atLeast(atMost(x, x.pick(89.0, 710.0)), x.pick(-18.0, -40.0));
+  // Tiny x is its own answer, with its sign and all its bits.
+  return select(abs(x) < x.pick(0x1p-30, 0x1p-60), x, expm1Near(inside));
+}
+
+Real tanh(Real x) {
+  // Beyond the limit tanh rounds to 1.
+  Real magnitude = atMost(abs(x), x.pick(10.0, 20.0));
+  auto [n, r] = splitExponent(magnitude * 2.0);
+  Real power = powerOfTwo(n, x);
+  Real t = power * reducedMinusOne(r) + (power - 1.0); // e^(2|x|) - 1
+  return copySign(t / (t + 2.0), x);
+}
+
+Real sinh(Real x) {
+  Real magnitude = abs(x);
+  double limit = x.pick(20.0, 40.0);
+  Real t = expm1(atMost(magnitude, limit));
+  Real half = exp(magnitude * 0.5);
+  Real large = half * 0.5 * half;
+  Real small = (t + t / (t + 1.0)) * 0.5;
+  return copySign(select(magnitude > limit, large, small), x);
+}
+
+Real cosh(Real x) {
+  Real half = exp(abs(x) * 0.5);
+  return half * 0.5 * half + 0.5 / (half * half);
+}
+
+} // namespace onnxc::elementary

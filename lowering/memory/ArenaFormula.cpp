@@ -1,0 +1,250 @@
+#include "lowering/memory/ArenaFormula.h"
+#include "dialects/onnxc/Onnxc.h"
+#include "lowering/memory/EntryFormulas.h"
+#include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+// Sums and products of non-negative sizes.
+class Arithmetic {
+public:
+  explicit Arithmetic(ImplicitLocOpBuilder &builder) : builder(builder) {}
+  virtual ~Arithmetic() = default;
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, value);
+  }
+  virtual Value add(Value lhs, Value rhs) {
+    return builder.createOrFold<arith::AddIOp>(lhs, rhs);
+  }
+  virtual Value multiply(Value lhs, Value rhs) {
+    return builder.createOrFold<arith::MulIOp>(lhs, rhs);
+  }
+  Value larger(Value lhs, Value rhs) {
+    return builder.createOrFold<arith::MaxSIOp>(lhs, rhs);
+  }
+  Value align(Value bytes) {
+    Value padded = add(bytes, constant(arenaAlignment - 1));
+    return builder.createOrFold<arith::AndIOp>(
+        padded, constant(-int64_t(arenaAlignment)));
+  }
+
+protected:
+  ImplicitLocOpBuilder &builder;
+};
+
+// Remembers whether anything overflowed or was negative.
+class CheckedArithmetic : public Arithmetic {
+public:
+  CheckedArithmetic(ImplicitLocOpBuilder &builder, unsigned bits)
+      : Arithmetic(builder), integer(builder.getIntegerType(bits)),
+        failed(arith::ConstantIntOp::create(builder, 0, 1)) {}
+
+  Value add(Value lhs, Value rhs) override {
+    Value sum = Arithmetic::add(lhs, rhs);
+    checkSum(lhs, rhs, sum);
+    return sum;
+  }
+  Value multiply(Value lhs, Value rhs) override {
+    checkProduct(lhs, rhs);
+    return Arithmetic::multiply(lhs, rhs);
+  }
+  void checkSize(Value size) { failIf(isNegative(size)); }
+
+  // A formula of the model's own may overflow as well.
+  void check(Operation *op) {
+    if (!op->getResult(0).getType().isIndex())
+      return;
+    if (isa<arith::AddIOp>(op))
+      checkSum(op->getOperand(0), op->getOperand(1), op->getResult(0));
+    else if (isa<arith::MulIOp>(op))
+      checkProduct(op->getOperand(0), op->getOperand(1));
+  }
+
+  Value valueOrLargest(Value value) {
+    int64_t largest = llvm::maxIntN(integer.getWidth());
+    return arith::SelectOp::create(builder, failed, constant(largest), value);
+  }
+
+private:
+  Value isNegative(Value value) {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, value,
+                                 constant(0));
+  }
+  void failIf(Value condition) {
+    failed = builder.createOrFold<arith::OrIOp>(failed, condition);
+  }
+  // Overflow: the sum's sign is neither operand's.
+  void checkSum(Value lhs, Value rhs, Value sum) {
+    Value left = builder.createOrFold<arith::XOrIOp>(lhs, sum);
+    Value right = builder.createOrFold<arith::XOrIOp>(rhs, sum);
+    failIf(isNegative(builder.createOrFold<arith::AndIOp>(left, right)));
+  }
+  void checkProduct(Value lhs, Value rhs) {
+    auto narrow = [&](Value value) {
+      return builder.createOrFold<arith::IndexCastOp>(integer, value);
+    };
+    auto product =
+        arith::MulSIExtendedOp::create(builder, narrow(lhs), narrow(rhs));
+    Value sign = arith::ConstantOp::create(
+        builder, builder.getIntegerAttr(integer, integer.getWidth() - 1));
+    Value high = arith::ShRSIOp::create(builder, product.getLow(), sign);
+    failIf(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, high,
+                                 product.getHigh()));
+  }
+
+  IntegerType integer;
+  Value failed;
+};
+
+// The ends of the buffers, by index; `base` is where the stack begins.
+struct Stack {
+  SmallVector<Value> offsets;
+  Value end;
+};
+
+Stack emitStack(Arithmetic &arithmetic, const StackedPlan &plan,
+                ArrayRef<Value> bytes, uint64_t base) {
+  Stack stack;
+  stack.offsets.resize(bytes.size());
+  Value bottom = arithmetic.constant(base);
+  stack.end = bottom;
+  SmallVector<Value> ends(bytes.size());
+  for (unsigned index : plan.order) {
+    Value offset;
+    for (unsigned below : plan.below[index])
+      offset = offset ? arithmetic.larger(offset, ends[below]) : ends[below];
+    stack.offsets[index] = offset ? offset : bottom;
+    ends[index] = arithmetic.add(stack.offsets[index], bytes[index]);
+    stack.end = arithmetic.larger(stack.end, ends[index]);
+  }
+  return stack;
+}
+
+Value emitBytes(Arithmetic &arithmetic, MemRefType type,
+                ArrayRef<Value> sizes) {
+  int64_t fixed = elementBytes(type);
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size))
+      fixed *= size;
+  Value bytes = arithmetic.constant(fixed);
+  for (Value size : sizes)
+    bytes = arithmetic.multiply(bytes, size);
+  return arithmetic.align(bytes);
+}
+
+unsigned indexBits(ModuleOp module) {
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  return target ? target.getIndexBits() : 64;
+}
+
+// By folding; a formula that does not fold counts as 1.
+int64_t evaluate(Value value, int64_t hint,
+                 llvm::DenseMap<Value, Attribute> &known) {
+  std::function<Attribute(Value)> fold = [&](Value value) -> Attribute {
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    Operation *op = value.getDefiningOp();
+    Attribute result;
+    if (isa_and_nonnull<memref::DimOp>(op)) {
+      result = IntegerAttr::get(IndexType::get(value.getContext()), hint);
+    } else if (op) {
+      SmallVector<Attribute> operands =
+          llvm::map_to_vector(op->getOperands(), fold);
+      SmallVector<OpFoldResult> results;
+      if (succeeded(op->fold(operands, results)) && results.size() == 1)
+        result = isa<Attribute>(results[0]) ? cast<Attribute>(results[0])
+                                            : fold(cast<Value>(results[0]));
+    }
+    known[value] = result;
+    return result;
+  };
+  auto constant = dyn_cast_or_null<IntegerAttr>(fold(value));
+  return constant ? constant.getValue().getSExtValue() : 1;
+}
+
+} // namespace
+
+int64_t elementBytes(MemRefType type) {
+  Type element = type.getElementType();
+  return element.isIndex() ? 8
+                           : llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+uint64_t hintBytes(memref::AllocOp alloc, int64_t hint) {
+  llvm::DenseMap<Value, Attribute> known;
+  uint64_t bytes = elementBytes(alloc.getType());
+  for (int64_t size : alloc.getType().getShape())
+    if (!ShapedType::isDynamic(size))
+      bytes = llvm::SaturatingMultiply(bytes, uint64_t(size));
+  for (Value size : alloc.getDynamicSizes())
+    bytes = llvm::SaturatingMultiply(
+        bytes, uint64_t(std::max<int64_t>(0, evaluate(size, hint, known))));
+  return std::min(bytes, uint64_t(1) << 40);
+}
+
+SmallVector<Value> emitOffsets(func::FuncOp model, const StackedPlan &plan,
+                               ArrayRef<memref::AllocOp> allocs,
+                               uint64_t base) {
+  ImplicitLocOpBuilder builder(model.getLoc(), model.getContext());
+  builder.setInsertionPointToStart(&model.getBody().front());
+  EntryFormulas formulas(builder, [&](BlockArgument input, int64_t dim) {
+    return memref::DimOp::create(builder, input, dim);
+  });
+  Arithmetic arithmetic(builder);
+  SmallVector<Value> bytes;
+  for (memref::AllocOp alloc : allocs)
+    bytes.push_back(
+        emitBytes(arithmetic, alloc.getType(),
+                  llvm::map_to_vector(alloc.getDynamicSizes(), [&](Value size) {
+                    return formulas.valueOf(size);
+                  })));
+  return emitStack(arithmetic, plan, bytes, base).offsets;
+}
+
+void emitArenaBytes(func::FuncOp model, const StackedPlan &plan,
+                    ArrayRef<memref::AllocOp> allocs, uint64_t base) {
+  auto module = model->getParentOfType<ModuleOp>();
+  auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
+  size_t count = symbols ? symbols.size() : 0;
+  ImplicitLocOpBuilder builder(model.getLoc(), model.getContext());
+  builder.setInsertionPointAfter(model);
+  Type index = builder.getIndexType();
+  auto type = builder.getFunctionType(SmallVector<Type>(count, index), index);
+  auto func = func::FuncOp::create(builder, arenaBytesName, type);
+  func.setPrivate();
+  Block *block = func.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  CheckedArithmetic arithmetic(builder, indexBits(module));
+  for (Value symbol : block->getArguments())
+    arithmetic.checkSize(symbol);
+  EntryFormulas formulas(
+      builder,
+      [&](BlockArgument input, int64_t dim) -> Value {
+        auto name = builder.getStringAttr(symbolOf(input, dim));
+        return block->getArgument(llvm::find(symbols, name) - symbols.begin());
+      },
+      [&](Operation *op) { arithmetic.check(op); });
+  SmallVector<Value> bytes;
+  for (memref::AllocOp alloc : allocs) {
+    SmallVector<Value> sizes;
+    for (Value size : alloc.getDynamicSizes()) {
+      sizes.push_back(formulas.valueOf(size));
+      arithmetic.checkSize(sizes.back());
+    }
+    bytes.push_back(emitBytes(arithmetic, alloc.getType(), sizes));
+  }
+  Stack stack = emitStack(arithmetic, plan, bytes, base);
+  func::ReturnOp::create(builder, arithmetic.valueOrLargest(stack.end));
+}
+
+} // namespace onnxc

@@ -1,0 +1,107 @@
+// Values become buffers. What makes this a plan and not a copy machine happens
+// before and after: outputs and concatenations are destinations that producers
+// write to (empty-tensor elimination), loops may hand out buffers that they
+// made, and nothing is freed because everything will lie in one arena.
+#include "lowering/Passes.h"
+#include "lowering/memory/BufferizationModels.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+
+namespace onnxc {
+
+#define GEN_PASS_DEF_BUFFERIZE
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// The specification inside a kernel stays on tensors.
+bool isSpecification(Operation *op) {
+  Operation *scope = op->getParentWithTrait<OpTrait::IsIsolatedFromAbove>();
+  return scope && !isa<ModuleOp, FunctionOpInterface>(scope);
+}
+
+OneShotBufferizationOptions makeOptions() {
+  OneShotBufferizationOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.setFunctionBoundaryTypeConversion(LayoutMapOption::IdentityLayoutMap);
+  options.allowReturnAllocsFromLoops = true;
+  options.opFilter.denyOperation(isSpecification);
+  return options;
+}
+
+void makeInputsReadOnly(ModuleOp module) {
+  Builder builder(module.getContext());
+  for (auto func : module.getOps<func::FuncOp>())
+    for (BlockArgument argument : func.getArguments())
+      if (isa<TensorType>(argument.getType()))
+        func.setArgAttr(argument.getArgNumber(),
+                        BufferizationDialect::kWritableAttrName,
+                        builder.getBoolAttr(false));
+}
+
+// A concatenation made of inserts into an empty tensor is left to elide-copies:
+// here, its first producer would get that tensor and the concatenation another.
+Value buildDestination(RewriterBase &rewriter, SubsetInsertionOpInterface op,
+                       tensor::EmptyOp empty, Operation *user) {
+  // Nor may a body write what only the loop's end hands over.
+  if (empty->getBlock() != op->getBlock())
+    return {};
+  Value destination = op.getDestinationOperand().get();
+  while (auto insert = destination.getDefiningOp<tensor::InsertSliceOp>())
+    destination = insert.getDest();
+  if (destination.getDefiningOp<tensor::EmptyOp>())
+    return {};
+  return buildSubsetExtraction(rewriter, op, empty, user);
+}
+
+// An empty tensor that many operations write, as CSE leaves it, would be one
+// buffer to the analysis: it compares every write with every read of it, in time
+// that grows with the cube of the operations.
+void splitEmpties(ModuleOp module) {
+  SmallVector<tensor::EmptyOp> empties;
+  module.walk([&](tensor::EmptyOp empty) { empties.push_back(empty); });
+  for (tensor::EmptyOp empty : empties)
+    for (OpOperand &use :
+         llvm::make_early_inc_range(llvm::drop_begin(empty->getUses()))) {
+      OpBuilder builder(use.getOwner());
+      use.set(builder.clone(*empty)->getResult(0));
+    }
+}
+
+LogicalResult eliminateEmpties(ModuleOp module,
+                               const OneShotBufferizationOptions &options) {
+  OneShotAnalysisState state(module, options);
+  if (failed(analyzeModuleOp(module, state)))
+    return failure();
+  IRRewriter rewriter(module.getContext());
+  return eliminateEmptyTensors(rewriter, module, state, buildDestination);
+}
+
+struct Bufferize : impl::BufferizeBase<Bufferize> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    BufferizeBase::getDependentDialects(registry);
+    registerBufferizationModels(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    makeInputsReadOnly(module);
+    splitEmpties(module);
+    OneShotBufferizationOptions options = makeOptions();
+    if (failed(eliminateEmpties(module, options)))
+      return signalPassFailure();
+    BufferizationState state;
+    if (failed(runOneShotModuleBufferize(module, options, state)))
+      return signalPassFailure();
+    removeBufferizationAttributesInModule(module);
+  }
+};
+
+} // namespace
+} // namespace onnxc

@@ -1,0 +1,405 @@
+// A silent copy is the failure to fear. Bufferization leaves one where a value
+// goes into a part of another (concatenation), into an output, or where two
+// values want the same memory. Most are not needed: a buffer that is copied
+// into another as a whole can live there from the start, if nothing else
+// touches that place between its first use and the copy, and if nobody
+// overwrites one of the two while the other is still read. Its users then see a
+// strided view.
+//
+// A concatenation of concatenations (DenseNet) arrives as copies of all parts
+// of one buffer, side by side, into another. These are taken as one copy first.
+#include "lowering/Passes.h"
+#include "lowering/memory/ChangeLayout.h"
+#include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+#define GEN_PASS_DEF_ELIDECOPIES
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// A box of a buffer, in its own dimensions; none where it is not known.
+struct Box {
+  SmallVector<int64_t> offsets, sizes;
+
+  bool isApartFrom(const Box &other) const {
+    for (auto [begin, size, otherBegin, otherSize] :
+         llvm::zip(offsets, sizes, other.offsets, other.sizes))
+      if (begin + size <= otherBegin || otherBegin + otherSize <= begin)
+        return true;
+    return false;
+  }
+  int64_t volume() const {
+    int64_t product = 1;
+    for (int64_t size : sizes)
+      product *= size;
+    return product;
+  }
+};
+
+// The buffer that `value` is the whole or a part of, through any number of
+// views.
+struct Place {
+  Value root;
+  SmallVector<memref::SubViewOp> views; // innermost first
+  std::optional<Box> box;
+};
+
+// The box of a view of `source`'s box.
+std::optional<Box> viewed(const Box &source, memref::SubViewOp view) {
+  bool isStatic =
+      llvm::none_of(view.getStaticOffsets(), ShapedType::isDynamic) &&
+      llvm::none_of(view.getStaticSizes(), ShapedType::isDynamic) &&
+      llvm::all_of(view.getStaticStrides(), [](int64_t s) { return s == 1; });
+  if (!isStatic || source.offsets.size() != view.getStaticOffsets().size())
+    return std::nullopt;
+  Box box = {source.offsets, SmallVector<int64_t>(view.getStaticSizes())};
+  for (auto [offset, more] : llvm::zip(box.offsets, view.getStaticOffsets()))
+    offset += more;
+  return box;
+}
+
+Place placeOf(Value value) {
+  Place place = {value, {}, std::nullopt};
+  while (auto view = place.root.getDefiningOp<memref::SubViewOp>()) {
+    place.views.push_back(view);
+    place.root = view.getSource();
+  }
+  auto type = dyn_cast<MemRefType>(place.root.getType());
+  if (!type)
+    return place;
+  place.box = Box{SmallVector<int64_t>(type.getRank(), 0),
+                  SmallVector<int64_t>(type.getShape())};
+  for (memref::SubViewOp view : llvm::reverse(place.views)) {
+    if (place.box)
+      place.box = viewed(*place.box, view);
+    bool dropsDims = view.getType().getRank() != view.getSourceType().getRank();
+    if (dropsDims && view != place.views.front())
+      place.box = std::nullopt;
+  }
+  if (place.box && llvm::any_of(place.box->sizes, ShapedType::isDynamic))
+    place.box = std::nullopt;
+  return place;
+}
+
+// One use of a buffer's memory in the block of a copy.
+struct Access {
+  Operation *op; // in that block
+  bool writes;
+  std::optional<Box> box;
+};
+
+bool mayWrite(Operation *user, Value value) {
+  if (auto copy = dyn_cast<memref::CopyOp>(user))
+    return copy.getTarget() == value;
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(user))
+    return llvm::any_of(destination.getDpsInits(),
+                        [&](Value init) { return init == value; });
+  return !isa<memref::LoadOp, memref::DimOp>(user);
+}
+
+// All accesses to `root`, seen from `block`; none where one is outside.
+std::optional<SmallVector<Access>>
+accessesOf(Value root, Block *block, const BufferViewFlowAnalysis &views) {
+  SmallVector<Access> accesses;
+  for (Value alias : views.resolve(root)) {
+    Place place = placeOf(alias);
+    if (place.root != root)
+      place.box = std::nullopt;
+    for (Operation *user : alias.getUsers()) {
+      if (isa<ViewLikeOpInterface, memref::DimOp>(user))
+        continue;
+      Operation *op = block->findAncestorOpInBlock(*user);
+      if (!op)
+        return std::nullopt;
+      accesses.push_back({op, mayWrite(user, alias), place.box});
+    }
+  }
+  return accesses;
+}
+
+class Elision {
+public:
+  Elision(func::FuncOp model) : model(model), views(model) {}
+
+  // Null where the copy is gone, else why it stays.
+  const char *elide(memref::CopyOp copy);
+
+private:
+  const char *whyStays(memref::CopyOp copy, memref::AllocOp source,
+                       Place target);
+  bool isUntouched(memref::CopyOp copy, Value source, Place target);
+  bool canMoveBefore(memref::AllocOp source, Place target);
+
+  func::FuncOp model;
+  BufferViewFlowAnalysis views;
+};
+
+const char *Elision::elide(memref::CopyOp copy) {
+  auto source = copy.getSource().getDefiningOp<memref::AllocOp>();
+  if (!source)
+    return isa<BlockArgument>(copy.getSource()) ? "the value is an argument"
+           : copy.getSource().getDefiningOp<memref::GetGlobalOp>()
+               ? "the value is a constant"
+               : "the value is a part of another";
+  Place target = placeOf(copy.getTarget());
+  if (const char *reason = whyStays(copy, source, target))
+    return reason;
+  if (auto alloc = target.root.getDefiningOp<memref::AllocOp>();
+      alloc && source->isBeforeInBlock(alloc))
+    alloc->moveBefore(source);
+  for (memref::SubViewOp view : llvm::reverse(target.views))
+    if (source->isBeforeInBlock(view))
+      view->moveBefore(source);
+  Value replacement = copy.getTarget();
+  copy.erase();
+  replaceBuffer(source, replacement);
+  source.erase();
+  return nullptr;
+}
+
+const char *Elision::whyStays(memref::CopyOp copy, memref::AllocOp source,
+                              Place target) {
+  if (copy->getBlock() != source->getBlock())
+    return "the value is made outside the loop or branch that copies it";
+  auto alloc = target.root.getDefiningOp<memref::AllocOp>();
+  auto argument = dyn_cast<BlockArgument>(target.root);
+  bool isOutput = argument && argument.getOwner() == &model.getBody().front();
+  if (!isOutput && (!alloc || alloc->getBlock() != copy->getBlock()))
+    return "the destination is no buffer of the same block";
+  if (target.root == source.getResult())
+    return "the value is copied within its own memory";
+  auto type = cast<MemRefType>(copy.getTarget().getType());
+  if (type.getShape() != source.getType().getShape() ||
+      !takesAnyLayout(source, type))
+    return "a user needs the value without gaps";
+  if (!canMoveBefore(source, target))
+    return "the destination's size or place is not known early enough";
+  if (!isUntouched(copy, source, target))
+    return "the destination or the value is overwritten meanwhile";
+  return nullptr;
+}
+
+bool Elision::canMoveBefore(memref::AllocOp source, Place target) {
+  DominanceInfo dominance(model);
+  auto areKnown = [&](ValueRange values) {
+    return llvm::all_of(values, [&](Value value) {
+      auto view = value.getDefiningOp<memref::SubViewOp>();
+      return value == target.root || dominance.dominates(value, source) ||
+             (view && llvm::is_contained(target.views, view));
+    });
+  };
+  auto alloc = target.root.getDefiningOp<memref::AllocOp>();
+  return (!alloc || areKnown(alloc->getOperands())) &&
+         llvm::all_of(target.views, [&](memref::SubViewOp view) {
+           return view->getBlock() == source->getBlock() &&
+                  areKnown(view->getOperands());
+         });
+}
+
+// Before the copy nobody else touches the place; after it nobody writes the
+// place or the value while the value is still used.
+bool Elision::isUntouched(memref::CopyOp copy, Value source, Place target) {
+  Block *block = copy->getBlock();
+  auto own = accessesOf(source, block, views);
+  auto others = accessesOf(target.root, block, views);
+  if (!own || !others)
+    return false;
+  Operation *first = copy, *last = copy;
+  for (const Access &access : *own) {
+    if (access.op->isBeforeInBlock(first))
+      first = access.op;
+    if (last->isBeforeInBlock(access.op))
+      last = access.op;
+    if (access.writes && copy->isBeforeInBlock(access.op))
+      return false;
+  }
+  return llvm::all_of(*others, [&](const Access &access) {
+    if (access.op == copy)
+      return true;
+    if (target.box && access.box && target.box->isApartFrom(*access.box))
+      return true;
+    bool isAfterFirst = !access.op->isBeforeInBlock(first);
+    bool isBeforeCopy = access.op->isBeforeInBlock(copy);
+    bool isBeforeLast = !last->isBeforeInBlock(access.op);
+    return !(isAfterFirst && isBeforeCopy) &&
+           !(access.writes && isBeforeLast && !isBeforeCopy);
+  });
+}
+
+bool isToItself(memref::CopyOp copy) {
+  Place from = placeOf(copy.getSource()), to = placeOf(copy.getTarget());
+  return copy.getSource() == copy.getTarget() ||
+         (from.root == to.root && from.box && to.box &&
+          from.box->offsets == to.box->offsets &&
+          from.box->sizes == to.box->sizes);
+}
+
+//===-- Parts that travel together --------------------------------------===//
+
+// Copies of parts of one buffer to parts of another, all by the same distance.
+struct Move {
+  memref::AllocOp source;
+  Value target;
+  SmallVector<int64_t> distance;
+  SmallVector<memref::CopyOp> copies;
+  int64_t volume = 0;
+};
+
+std::optional<Move> asMove(memref::CopyOp copy) {
+  Place from = placeOf(copy.getSource()), to = placeOf(copy.getTarget());
+  auto source = from.root.getDefiningOp<memref::AllocOp>();
+  bool areParts =
+      !from.views.empty() && !to.views.empty() && from.box && to.box;
+  if (!source || !areParts || from.root == to.root ||
+      source->getBlock() != copy->getBlock() ||
+      from.box->sizes != to.box->sizes)
+    return std::nullopt;
+  Move move = {source, to.root, {}, {copy}, from.box->volume()};
+  for (auto [begin, end] : llvm::zip(from.box->offsets, to.box->offsets))
+    move.distance.push_back(end - begin);
+  return move;
+}
+
+// Whether the parts are all of the source, which nobody writes from the first
+// copy on, and nobody else looks at their places until the last.
+bool isWhole(Move &move, const BufferViewFlowAnalysis &views) {
+  auto type = move.source.getType();
+  if (!type.hasStaticShape() || move.volume != type.getNumElements())
+    return false;
+  for (auto [i, copy] : llvm::enumerate(move.copies))
+    for (memref::CopyOp other : ArrayRef(move.copies).drop_front(i + 1))
+      if (!placeOf(copy.getSource())
+               .box->isApartFrom(*placeOf(other.getSource()).box))
+        return false;
+  Operation *first = move.copies.front(), *last = move.copies.back();
+  auto own = accessesOf(move.source, first->getBlock(), views);
+  auto others = accessesOf(move.target, first->getBlock(), views);
+  if (!own || !others)
+    return false;
+  Box place = {move.distance, SmallVector<int64_t>(type.getShape())};
+  return llvm::none_of(*own,
+                       [&](const Access &access) {
+                         return access.writes &&
+                                first->isBeforeInBlock(access.op);
+                       }) &&
+         llvm::all_of(*others, [&](const Access &access) {
+           return llvm::is_contained(move.copies, access.op) ||
+                  access.op->isBeforeInBlock(first) ||
+                  last->isBeforeInBlock(access.op) ||
+                  (access.box && access.box->isApartFrom(place));
+         });
+}
+
+SmallVector<Move> findMoves(func::FuncOp model) {
+  SmallVector<Move> moves;
+  model.walk([&](memref::CopyOp copy) {
+    std::optional<Move> move = asMove(copy);
+    if (!move)
+      return;
+    for (Move &known : moves)
+      if (known.source == move->source && known.target == move->target &&
+          known.distance == move->distance &&
+          known.copies[0]->getBlock() == copy->getBlock()) {
+        known.copies.push_back(copy);
+        known.volume += move->volume;
+        return;
+      }
+    moves.push_back(*move);
+  });
+  return moves;
+}
+
+void joinParts(func::FuncOp model) {
+  SmallVector<Move> moves = findMoves(model);
+  BufferViewFlowAnalysis views(model);
+  for (Move &move : moves) {
+    if (!isWhole(move, views))
+      continue;
+    memref::CopyOp first = move.copies.front();
+    OpBuilder builder(first);
+    SmallVector<OpFoldResult> offsets, sizes;
+    for (auto [offset, size] :
+         llvm::zip(move.distance, move.source.getType().getShape())) {
+      offsets.push_back(builder.getIndexAttr(offset));
+      sizes.push_back(builder.getIndexAttr(size));
+    }
+    SmallVector<OpFoldResult> ones(sizes.size(), builder.getIndexAttr(1));
+    Value place = memref::SubViewOp::create(builder, first.getLoc(),
+                                            move.target, offsets, sizes, ones);
+    memref::CopyOp::create(builder, first.getLoc(), move.source, place);
+    for (memref::CopyOp copy : move.copies)
+      copy.erase();
+  }
+}
+
+struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
+  using ElideCopiesBase::ElideCopiesBase;
+
+  void runOnOperation() override {
+    func::FuncOp model = findModel(getOperation());
+    if (!model)
+      return;
+    model.walk([&](linalg::CopyOp copy) { raise(copy); });
+    bool changed = true;
+    while (changed) {
+      joinParts(model);
+      changed = elideAll(model);
+    }
+    model.walk([&](memref::CopyOp copy) { report(copy, model); });
+    model.walk([&](memref::CopyOp copy) { lower(copy); });
+  }
+
+  bool elideAll(func::FuncOp model) {
+    SmallVector<memref::CopyOp> copies;
+    model.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+    bool changed = false;
+    for (memref::CopyOp copy : copies)
+      if (isToItself(copy)) {
+        copy.erase();
+        changed = true;
+      } else if (!Elision(model).elide(copy)) {
+        changed = true;
+        ++elided;
+      }
+    return changed;
+  }
+
+  void report(memref::CopyOp copy, func::FuncOp model) {
+    ++kept;
+    const char *reason = Elision(model).elide(copy);
+    if (remarks)
+      copy.emitRemark("copy stays: ") << reason;
+  }
+
+  // A copy that a lowering asked for is one like any other.
+  static void raise(linalg::CopyOp copy) {
+    if (copy->getParentOfType<KernelOp>() || !copy.hasPureBufferSemantics())
+      return;
+    OpBuilder builder(copy);
+    memref::CopyOp::create(builder, copy.getLoc(), copy.getInputs()[0],
+                           copy.getOutputs()[0]);
+    copy.erase();
+  }
+
+  // A call of a library would be what upstream makes of a strided one.
+  static void lower(memref::CopyOp copy) {
+    OpBuilder builder(copy);
+    linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(),
+                           copy.getTarget());
+    copy.erase();
+  }
+};
+
+} // namespace
+} // namespace onnxc

@@ -1,0 +1,61 @@
+// One name means one value. Dimensions of inputs that share a symbol are read
+// from the first of them (the entry checks that they agree), and a size of an
+// intermediate value that follows from the inputs' sizes becomes that formula,
+// computed at entry. What is left of tensor.dim is known to the run alone.
+#include "lowering/Passes.h"
+#include "lowering/memory/EntryFormulas.h"
+#include "lowering/memory/Signature.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+#define GEN_PASS_DEF_HOISTSIZES
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// The first dimension of each symbol, read at entry.
+llvm::StringMap<Value> readSymbols(OpBuilder &builder, func::FuncOp model) {
+  llvm::StringMap<Value> sizes;
+  for (BlockArgument argument : model.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    for (int64_t dim = 0; type && dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        if (Value &size = sizes[symbolOf(argument, dim)]; !size)
+          size =
+              tensor::DimOp::create(builder, argument.getLoc(), argument, dim);
+  }
+  return sizes;
+}
+
+struct HoistSizes : impl::HoistSizesBase<HoistSizes> {
+  void runOnOperation() override {
+    func::FuncOp model = findModel(getOperation());
+    if (!model)
+      return;
+    SmallVector<tensor::DimOp> dims;
+    model.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op != model && op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+        return WalkResult::skip();
+      if (auto dim = dyn_cast<tensor::DimOp>(op))
+        dims.push_back(dim);
+      return WalkResult::advance();
+    });
+    Block &entry = model.getBody().front();
+    OpBuilder builder(&entry, entry.begin());
+    llvm::StringMap<Value> symbols = readSymbols(builder, model);
+    EntryFormulas formulas(builder, [&](BlockArgument input, int64_t dim) {
+      return symbols.lookup(symbolOf(input, dim));
+    });
+    for (tensor::DimOp dim : dims)
+      if (Value size = formulas.valueOf(dim)) {
+        dim.replaceAllUsesWith(size);
+        ++sizesAtEntry;
+      }
+  }
+};
+
+} // namespace
+} // namespace onnxc

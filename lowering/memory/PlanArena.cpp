@@ -1,0 +1,137 @@
+// Bare-metal targets have no heap, and others should not need one: every buffer
+// whose size entry knows gets a place in one arena of the caller's. Buffers of
+// static size get constant offsets, packed by planArena(). Buffers of symbolic
+// size stack above them, each at the end of the highest one below it that lives
+// at the same time: a formula of the inputs' sizes that is right for all values
+// and computed once at entry. What only the run knows is asked of the caller.
+#include "lowering/Passes.h"
+#include "lowering/memory/ArenaFormula.h"
+#include "lowering/memory/ArenaPlan.h"
+#include "lowering/memory/EntryFormulas.h"
+#include "lowering/memory/Lifetimes.h"
+#include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+#define GEN_PASS_DEF_PLANARENA
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// None where the product does not fit in 63 bits.
+std::optional<uint64_t> staticBytes(MemRefType type) {
+  int64_t bytes = elementBytes(type);
+  for (int64_t size : type.getShape())
+    if (llvm::MulOverflow(bytes, size, bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+bool isFixed(BufferLifetime buffer) {
+  return buffer.alloc.getType().hasStaticShape() && !buffer.outlivesIteration;
+}
+
+bool isSymbolic(BufferLifetime buffer) {
+  return !buffer.alloc.getType().hasStaticShape() &&
+         !buffer.outlivesIteration &&
+         llvm::all_of(buffer.alloc.getDynamicSizes(), isKnownAtEntry);
+}
+
+void placeAt(memref::AllocOp alloc, Value memory, Value offset) {
+  OpBuilder builder(alloc);
+  auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(),
+                                     memory, offset, alloc.getDynamicSizes());
+  alloc.replaceAllUsesWith(view.getResult());
+  alloc.erase();
+}
+
+void placeInCallersMemory(memref::AllocOp alloc) {
+  OpBuilder builder(alloc);
+  Location loc = alloc.getLoc();
+  Value bytes = arith::ConstantIndexOp::create(builder, loc,
+                                               elementBytes(alloc.getType()));
+  for (OpFoldResult size : alloc.getMixedSizes())
+    bytes = arith::MulIOp::create(
+        builder, loc, bytes,
+        getValueOrCreateConstantIndexOp(builder, loc, size));
+  auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  Value memory = AllocateOp::create(builder, loc, type, bytes);
+  placeAt(alloc, memory, arith::ConstantIndexOp::create(builder, loc, 0));
+}
+
+struct PlanArena : impl::PlanArenaBase<PlanArena> {
+  using PlanArenaBase::PlanArenaBase;
+
+  void runOnOperation() override {
+    func::FuncOp model = findModel(getOperation());
+    if (!model)
+      return;
+    FailureOr<LentMemory> lent = lentMemory(model);
+    if (failed(lent))
+      return signalPassFailure();
+    SmallVector<BufferLifetime> fixed, symbolic, unbounded;
+    for (const BufferLifetime &buffer : computeLifetimes(model))
+      (isFixed(buffer)      ? fixed
+       : isSymbolic(buffer) ? symbolic
+                            : unbounded)
+          .push_back(buffer);
+    fixedBuffers += fixed.size();
+    symbolicBuffers += symbolic.size();
+    unboundedBuffers += unbounded.size();
+    for (BufferLifetime &buffer : unbounded)
+      placeInCallersMemory(buffer.alloc);
+    FailureOr<uint64_t> bytes = placeFixed(lent->arena, fixed);
+    if (failed(bytes))
+      return signalPassFailure();
+    if (symbolic.empty())
+      getOperation()->setAttr(arenaBytesAttrName,
+                              Builder(&getContext()).getI64IntegerAttr(*bytes));
+    placeSymbolic(model, lent->arena, *bytes, symbolic);
+  }
+
+  // Returns the bytes that they take.
+  FailureOr<uint64_t> placeFixed(Value arena,
+                                 ArrayRef<BufferLifetime> buffers) {
+    SmallVector<Lifetime> lifetimes;
+    for (BufferLifetime buffer : buffers) {
+      std::optional<uint64_t> bytes = staticBytes(buffer.alloc.getType());
+      if (!bytes)
+        return buffer.alloc.emitError("buffer is larger than 2^63 bytes");
+      lifetimes.push_back({buffer.first, buffer.last, *bytes});
+    }
+    ArenaPlan plan = planArena(lifetimes, arenaAlignment);
+    for (auto [buffer, offset] : llvm::zip(buffers, plan.offsets)) {
+      memref::AllocOp alloc = buffer.alloc;
+      OpBuilder builder(alloc);
+      placeAt(alloc, arena,
+              arith::ConstantIndexOp::create(builder, alloc.getLoc(), offset));
+    }
+    return plan.bytes;
+  }
+
+  // Stacks them above `base` bytes and emits @model_arena_bytes.
+  void placeSymbolic(func::FuncOp model, Value arena, uint64_t base,
+                     ArrayRef<BufferLifetime> buffers) {
+    SmallVector<Lifetime> lifetimes;
+    SmallVector<memref::AllocOp> allocs;
+    for (BufferLifetime buffer : buffers) {
+      allocs.push_back(buffer.alloc);
+      lifetimes.push_back(
+          {buffer.first, buffer.last, hintBytes(buffer.alloc, symbolHint)});
+    }
+    StackedPlan plan = planStack(lifetimes, arenaAlignment);
+    emitArenaBytes(model, plan, allocs, base);
+    SmallVector<Value> offsets = emitOffsets(model, plan, allocs, base);
+    for (auto [alloc, offset] : llvm::zip(allocs, offsets))
+      placeAt(alloc, arena, offset);
+  }
+};
+
+} // namespace
+} // namespace onnxc

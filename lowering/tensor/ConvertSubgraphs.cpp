@@ -1,0 +1,63 @@
+// Subgraphs keep their operations for now and get the types of values in
+// memory; lower-control-flow makes loops and branches of them, which is easier
+// once what is inside has its final form.
+#include "dialects/onnx/Families.h"
+#include "lowering/tensor/OnnxToLinalg.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+struct ConvertSubgraph : OpInterfaceConversionPattern<SubgraphOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
+  LogicalResult
+  matchAndRewrite(SubgraphOpInterface op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    OperationState state(op.getLoc(), op->getName());
+    state.addOperands(operands);
+    state.addAttributes(op->getAttrs());
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), types)))
+      return failure();
+    state.addTypes(types);
+    for (unsigned i = 0; i < op->getNumRegions(); ++i)
+      state.addRegion();
+    Operation *converted = rewriter.create(state);
+    for (auto [from, to] :
+         llvm::zip(op->getRegions(), converted->getRegions())) {
+      rewriter.inlineRegionBefore(from, to, to.end());
+      if (failed(rewriter.convertRegionTypes(&to, *getTypeConverter())))
+        return failure();
+    }
+    rewriter.replaceOp(op, converted);
+    return success();
+  }
+};
+
+struct ConvertYield : OpConversionPattern<YieldOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(YieldOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.modifyOpInPlace(op,
+                             [&] { op->setOperands(adaptor.getOperands()); });
+    return success();
+  }
+};
+
+} // namespace
+
+void addSubgraphPatterns(TypeConverter &types, RewritePatternSet &patterns,
+                         ConversionTarget &target) {
+  patterns.add<ConvertSubgraph, ConvertYield>(types, patterns.getContext());
+  target.addDynamicallyLegalDialect<OnnxDialect>([&types](Operation *op) {
+    if (!isa<SubgraphOpInterface, YieldOp>(op))
+      return false;
+    return types.isLegal(op) &&
+           llvm::all_of(op->getRegions(),
+                        [&](Region &region) { return types.isLegal(&region); });
+  });
+}
+
+} // namespace onnxc

@@ -1,0 +1,292 @@
+// Values for formulas, and the checks that guard what they compute.
+#include "lowering/tensor/Inputs.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+Index sizeOf(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim) {
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(size))
+    return size;
+  return {builder, builder.createOrFold<tensor::DimOp>(tensor, dim)};
+}
+
+Value extract(ImplicitLocOpBuilder &builder, Value tensor,
+              ArrayRef<Index> at) {
+  SmallVector<Value> indices;
+  for (Index position : at)
+    indices.push_back(position.in(builder));
+  return tensor::ExtractOp::create(builder, tensor, indices);
+}
+
+// An element of an integer tensor as a position.
+static Index positionAt(ImplicitLocOpBuilder &builder, Value tensor, Type type,
+                        ArrayRef<Index> at) {
+  Value element = extract(builder, tensor, at);
+  if (element.getType().isIndex())
+    return {builder, element};
+  if (type.isUnsignedInteger())
+    return {builder, builder.createOrFold<arith::IndexCastUIOp>(
+                         builder.getIndexType(), element)};
+  return {builder, builder.createOrFold<arith::IndexCastOp>(
+                       builder.getIndexType(), element)};
+}
+
+static Input inputOf(ImplicitLocOpBuilder &builder, Value original,
+                     Value lowered) {
+  Input input;
+  auto type = dyn_cast<RankedTensorType>(original.getType());
+  input.original = original;
+  input.lowered = lowered;
+  input.element = getElementTypeOrSelf(original.getType());
+  if (!type)
+    return input;
+  for (auto [i, dim] : llvm::enumerate(shapeOf(type))) {
+    input.sizes.push_back(sizeOf(builder, lowered, i));
+    input.sizes.back().name = dim.isStatic() ? StringAttr() : dim.symbol;
+  }
+  auto known = std::make_shared<std::optional<Sizes>>();
+  if (type.getElementType().isInteger())
+    *known = knownElements(original);
+  Type element = input.element;
+  input.at = [=, &builder, shape = type.getShape()](ArrayRef<Index> at) {
+    std::optional<int64_t> linear =
+        *known ? linearize(at, sizesOf(shape)).number : std::nullopt;
+    if (linear && *linear >= 0 && *linear < int64_t((*known)->size()))
+      if (Index element = (**known)[*linear]; element.number)
+        return element;
+    return positionAt(builder, lowered, element, at);
+  };
+  return input;
+}
+
+std::vector<Input> inputsOf(ImplicitLocOpBuilder &builder, Operation *op,
+                            ValueRange lowered) {
+  std::vector<Input> inputs;
+  for (auto [original, value] : llvm::zip_equal(op->getOperands(), lowered))
+    inputs.push_back(inputOf(builder, original, value));
+  return inputs;
+}
+
+FailureOr<Shapes> resultSizes(SizedOpInterface op, ArrayRef<Input> inputs) {
+  for (Type type : op->getResultTypes())
+    if (!isa<RankedTensorType>(type))
+      return op->emitError("the rank of a result is not known");
+  FailureOr<Shapes> shapes = op.resultShapes(inputs);
+  if (failed(shapes) || shapes->size() != op->getNumResults())
+    return failure();
+  for (auto [sizes, type] : llvm::zip_equal(*shapes, op->getResultTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    for (auto [size, known] : llvm::zip_equal(sizes, tensor.getShape()))
+      if (!ShapedType::isDynamic(known))
+        size = known;
+  }
+  return shapes;
+}
+
+SmallVector<OpFoldResult> folded(ImplicitLocOpBuilder &builder,
+                                 ArrayRef<Index> sizes) {
+  return llvm::map_to_vector(sizes, [&](Index size) {
+    return size.number ? OpFoldResult(builder.getIndexAttr(*size.number))
+                       : OpFoldResult(size.value);
+  });
+}
+
+Value emptyOf(ImplicitLocOpBuilder &builder, ArrayRef<Index> sizes,
+              Type element) {
+  return emptyOf(builder, folded(builder, sizes), element);
+}
+
+Value zeroOf(ImplicitLocOpBuilder &builder, Type storage) {
+  return arith::ConstantOp::create(builder, builder.getZeroAttr(storage));
+}
+
+LogicalResult require(ImplicitLocOpBuilder &builder, Condition condition,
+                      Status status, Operation *op, StringRef what,
+                      StringRef operand) {
+  if (condition.isTrue())
+    return success();
+  if (condition.isFalse())
+    return op->emitError() << "'" << operand << "': " << what;
+  check(builder, condition.value, status, op, what, operand);
+  return success();
+}
+
+static LogicalResult requireAllNow(ArrayRef<int64_t> elements,
+                                   const Input &input, Predicate predicate,
+                                   Operation *op, StringRef what,
+                                   StringRef operand) {
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    Condition condition =
+        predicate(element, delinearize(int64_t(i), input.sizes));
+    if (condition.isFalse())
+      return op->emitError()
+             << "'" << operand << "' has " << element << ": " << what;
+    if (!condition.isTrue())
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult requireAll(ImplicitLocOpBuilder &builder, const Input &input,
+                         Predicate predicate, Status status, Operation *op,
+                         StringRef what, StringRef operand) {
+  if (auto elements = constantInts(input.original)) {
+    // A condition on sizes that are not known is left to the program.
+    bool decided = llvm::all_of(llvm::enumerate(*elements), [&](auto entry) {
+      return predicate(entry.value(), delinearize(int64_t(entry.index()),
+                                                  input.sizes))
+          .known.has_value();
+    });
+    if (decided)
+      return requireAllNow(*elements, input, predicate, op, what, operand);
+  }
+  Type flag = builder.getI8Type();
+  Value one = arith::ConstantOp::create(builder, builder.getI8IntegerAttr(1));
+  Value empty = tensor::EmptyOp::create(builder, ArrayRef<int64_t>{}, flag);
+  Value start = linalg::FillOp::create(builder, one, empty).getResult(0);
+  auto body = [&](OpBuilder &, Location, ValueRange args) {
+    Sizes at;
+    for (int64_t i = 0; i < input.rank(); ++i)
+      at.push_back({builder, linalg::IndexOp::create(builder, i)});
+    Index element = positionAt(builder, input.lowered, input.element, at);
+    Value holds = predicate(element, at).in(builder);
+    Value bit = arith::ExtUIOp::create(builder, flag, holds);
+    linalg::YieldOp::create(
+        builder, arith::AndIOp::create(builder, args.back(), bit).getResult());
+  };
+  MLIRContext *context = builder.getContext();
+  SmallVector<AffineMap> maps = {
+      AffineMap::getMultiDimIdentityMap(input.rank(), context),
+      AffineMap::get(input.rank(), 0, {}, context)};
+  SmallVector<IteratorType> iterators(input.rank(), IteratorType::reduction);
+  // The tensor is an operand for the sizes of the loops.
+  Value all = linalg::GenericOp::create(builder, start.getType(), input.lowered,
+                                        start, maps, iterators, body)
+                  .getResult(0);
+  Value zero = arith::ConstantOp::create(builder, builder.getI8IntegerAttr(0));
+  Value holds = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
+                                      extract(builder, all, {}), zero);
+  check(builder, holds, status, op, what, operand);
+  return success();
+}
+
+//===-- Reshapes ---------------------------------------------------------===//
+
+namespace {
+// How many dimensions of either side have the same product.
+struct Group {
+  int64_t from = 0, to = 0;
+};
+} // namespace
+
+static bool hasZero(ArrayRef<Index> sizes) {
+  return llvm::any_of(sizes, [](Index size) { return size.is(0); });
+}
+
+// The shortest groups that surely hold equally many elements, from the left.
+// What cannot be told apart is one group.
+static SmallVector<Group> groupsOf(ArrayRef<Index> from, ArrayRef<Index> to) {
+  SmallVector<Group> groups, tail;
+  while (!from.empty() && !to.empty() && surelyEqual(from.back(), to.back())) {
+    tail.push_back({1, 1});
+    from = from.drop_back();
+    to = to.drop_back();
+  }
+  while (!from.empty() && !to.empty()) {
+    Group group;
+    Index left = 1, right = 1;
+    bool closed = false;
+    for (int64_t i = 1, j = 1; !closed && i <= int64_t(from.size()) &&
+                               j <= int64_t(to.size());) {
+      left = product(from.take_front(i)).number ? product(from.take_front(i))
+                                                : Index();
+      right = product(to.take_front(j)).number ? product(to.take_front(j))
+                                               : Index();
+      bool same = i == 1 && j == 1 && surelyEqual(from[0], to[0]);
+      if (same || (left.number && right.number && left.get() == *right.number)) {
+        group = {i, j};
+        closed = true;
+      } else if (!left.number || !right.number) {
+        break;
+      } else if (left.get() < right.get()) {
+        ++i;
+      } else {
+        ++j;
+      }
+    }
+    if (!closed)
+      group = {int64_t(from.size()), int64_t(to.size())};
+    groups.push_back(group);
+    from = from.drop_front(group.from);
+    to = to.drop_front(group.to);
+  }
+  if (!from.empty() || !to.empty())
+    groups.push_back({int64_t(from.size()), int64_t(to.size())});
+  groups.append(tail.rbegin(), tail.rend());
+  // Ones alone on a side join a neighbour.
+  for (size_t i = 0; groups.size() > 1 && i < groups.size();) {
+    if (groups[i].from && groups[i].to) {
+      ++i;
+      continue;
+    }
+    size_t other = i > 0 ? i - 1 : i + 1;
+    groups[other].from += groups[i].from;
+    groups[other].to += groups[i].to;
+    groups.erase(groups.begin() + i);
+    i = 0;
+  }
+  return groups;
+}
+
+static SmallVector<ReassociationIndices>
+reassociation(ArrayRef<Group> groups, int64_t Group::*side) {
+  SmallVector<ReassociationIndices> all;
+  int64_t next = 0;
+  for (const Group &group : groups) {
+    all.emplace_back();
+    for (int64_t i = 0; i < group.*side; ++i)
+      all.back().push_back(next++);
+  }
+  return all;
+}
+
+static RankedTensorType typeOf(ArrayRef<Index> sizes, Value like) {
+  SmallVector<int64_t> shape = llvm::map_to_vector(
+      sizes, [](Index size) { return size.dim().size; });
+  return RankedTensorType::get(shape, getElementTypeOrSelf(like.getType()));
+}
+
+Value reshaped(ImplicitLocOpBuilder &builder, Value value,
+               ArrayRef<Index> from, ArrayRef<Index> to) {
+  SmallVector<Group> groups = groupsOf(from, to);
+  if (hasZero(from) || hasZero(to))
+    groups.assign(1, {int64_t(from.size()), int64_t(to.size())});
+  if (from.empty() || to.empty())
+    groups.clear();
+  value = castTo(builder, value, typeOf(from, value));
+  // Each group becomes one dimension, then its dimensions.
+  if (groups.size() != from.size())
+    value = tensor::CollapseShapeOp::create(
+        builder, value, reassociation(groups, &Group::from));
+  if (groups.size() == to.size())
+    return castTo(builder, value, typeOf(to, value));
+  // A group is static on both sides of an expansion, or on neither.
+  auto between = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> middle(between.getShape());
+  int64_t end = 0;
+  for (auto [size, group] : llvm::zip(middle, groups)) {
+    size = product(to.slice(end, group.to)).dim().size;
+    end += group.to;
+  }
+  value = castTo(builder, value, between.clone(middle));
+  return tensor::ExpandShapeOp::create(builder, typeOf(to, value), value,
+                                       reassociation(groups, &Group::to),
+                                       folded(builder, to));
+}
+
+} // namespace onnxc

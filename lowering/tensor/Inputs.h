@@ -1,0 +1,46 @@
+// The operands of an onnx operation as its formulas see them, now with values.
+#pragma once
+#include "lowering/tensor/OnnxToLinalg.h"
+
+namespace onnxc {
+
+// Keeps a pointer to the builder, which must outlive the inputs.
+std::vector<Input> inputsOf(mlir::ImplicitLocOpBuilder &builder,
+                            mlir::Operation *op, mlir::ValueRange lowered);
+
+// The sizes of the results; static ones as they were inferred.
+llvm::FailureOr<Shapes> resultSizes(SizedOpInterface op,
+                                    llvm::ArrayRef<Input> inputs);
+
+Index sizeOf(mlir::ImplicitLocOpBuilder &builder, mlir::Value tensor,
+             int64_t dim);
+llvm::SmallVector<mlir::OpFoldResult>
+folded(mlir::ImplicitLocOpBuilder &builder, llvm::ArrayRef<Index> sizes);
+mlir::Value emptyOf(mlir::ImplicitLocOpBuilder &builder,
+                    llvm::ArrayRef<Index> sizes, mlir::Type element);
+// Zero of a storage type.
+mlir::Value zeroOf(mlir::ImplicitLocOpBuilder &builder, mlir::Type storage);
+// tensor.extract; and the same as a position.
+mlir::Value extract(mlir::ImplicitLocOpBuilder &builder, mlir::Value tensor,
+                    llvm::ArrayRef<Index> at);
+
+// Ends the call unless the condition holds. Reports it at once where that is
+// known to fail, and emits nothing where it is known to hold.
+llvm::LogicalResult require(mlir::ImplicitLocOpBuilder &builder,
+                            Condition condition, Status status,
+                            mlir::Operation *op, llvm::StringRef what,
+                            llvm::StringRef operand);
+// The same for every element of an integer tensor.
+using Predicate =
+    llvm::function_ref<Condition(Index element, llvm::ArrayRef<Index> at)>;
+llvm::LogicalResult requireAll(mlir::ImplicitLocOpBuilder &builder,
+                               const Input &input, Predicate predicate,
+                               Status status, mlir::Operation *op,
+                               llvm::StringRef what, llvm::StringRef operand);
+
+// The same elements in another shape: views where the order of dimensions
+// allows it.
+mlir::Value reshaped(mlir::ImplicitLocOpBuilder &builder, mlir::Value value,
+                     llvm::ArrayRef<Index> from, llvm::ArrayRef<Index> to);
+
+} // namespace onnxc

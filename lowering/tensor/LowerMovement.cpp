@@ -1,0 +1,499 @@
+// Movement: views where the structure allows them, else a loop that reads each
+// element from where the operator's source map says.
+#include "dialects/onnx/Families.h"
+#include "lowering/tensor/Inputs.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+// What every pattern here begins with.
+struct Movement {
+  Movement(SizedOpInterface op, ArrayRef<Value> lowered, OpBuilder &rewriter)
+      : builder(op.getLoc(), rewriter), inputs(inputsOf(builder, op, lowered)),
+        shapes(resultSizes(op, inputs)) {}
+  ImplicitLocOpBuilder builder;
+  std::vector<Input> inputs;
+  FailureOr<Shapes> shapes;
+
+  // In the type that inference gave the result.
+  void replace(ConversionPatternRewriter &rewriter, Operation *op,
+               SmallVector<Value> values, const TypeConverter &types) {
+    for (auto [value, result] : llvm::zip_equal(values, op->getResults()))
+      value = castTo(builder, value, types.convertType(result.getType()));
+    rewriter.replaceOp(op, values);
+  }
+};
+
+template <typename Op> struct LowerMoving : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  virtual FailureOr<SmallVector<Value>> lower(Op op, Movement &move) const = 0;
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Movement move(cast<SizedOpInterface>(op.getOperation()),
+                  llvm::to_vector(adaptor.getOperands()), rewriter);
+    if (failed(move.shapes))
+      return failure();
+    FailureOr<SmallVector<Value>> values = lower(op, move);
+    if (failed(values))
+      return failure();
+    move.replace(rewriter, op, *values, *this->getTypeConverter());
+    return success();
+  }
+};
+
+//===-- By element -------------------------------------------------------===//
+
+Value readSource(ImplicitLocOpBuilder &builder, ArrayRef<Input> inputs,
+                 const Source &source) {
+  auto inside = [&] {
+    return extract(builder, inputs[source.operand].lowered, source.index);
+  };
+  auto outside = [&](Type storage) {
+    return source.otherwise < 0
+               ? zeroOf(builder, storage)
+               : extract(builder, inputs[source.otherwise].lowered,
+                         Sizes(inputs[source.otherwise].rank(), 0));
+  };
+  if (source.inside.isTrue())
+    return inside();
+  Value lowered = inputs[source.operand].lowered;
+  Type storage = getElementTypeOrSelf(lowered.getType());
+  if (source.inside.isFalse())
+    return outside(storage);
+  Value condition = source.inside.in(builder);
+  if (source.readable)
+    return arith::SelectOp::create(builder, condition, inside(),
+                                   outside(storage));
+  auto yield = [&](auto value) {
+    return [&, value](OpBuilder &, Location) {
+      scf::YieldOp::create(builder, value());
+    };
+  };
+  return scf::IfOp::create(builder, condition, yield(inside),
+                           yield([&] { return outside(storage); }))
+      .getResult(0);
+}
+
+Value copyByElement(ImplicitLocOpBuilder &builder, MovementOpInterface op,
+                    ArrayRef<Input> inputs, int64_t result,
+                    ArrayRef<Index> sizes) {
+  Type element = getElementTypeOrSelf(op->getResult(result).getType());
+  Value empty = emptyOf(builder, sizes, element);
+  int64_t rank = sizes.size();
+  auto body = [&](OpBuilder &, Location, ValueRange) {
+    Sizes at;
+    for (int64_t i = 0; i < rank; ++i)
+      at.push_back({builder, linalg::IndexOp::create(builder, i)});
+    Source source = op.source(inputs, result, at);
+    linalg::YieldOp::create(builder, readSource(builder, inputs, source));
+  };
+  return linalg::GenericOp::create(builder, empty.getType(), ValueRange(),
+                                   empty, builder.getMultiDimIdentityMap(rank),
+                                   parallel(rank), body)
+      .getResult(0);
+}
+
+// Operators that no view can stand for.
+template <typename Op> struct LowerByElement : LowerMoving<Op> {
+  using LowerMoving<Op>::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(Op op, Movement &move) const override {
+    return SmallVector<Value>{copyByElement(
+        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
+        0, move.shapes->front())};
+  }
+};
+
+//===-- By index -----------------------------------------------------------===//
+
+LogicalResult requireInside(Movement &move, Operation *op, const Input &indices,
+                            Index size) {
+  auto inside = [&](Index element, ArrayRef<Index>) {
+    return element >= 0 - size && element < size;
+  };
+  return requireAll(move.builder, indices, inside, Status::Index, op,
+                    "an index is outside the data", "indices");
+}
+
+struct LowerGather : LowerMoving<GatherOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(GatherOp op,
+                                      Movement &move) const override {
+    const Input &data = move.inputs[0], &indices = move.inputs[1];
+    int64_t axis = wrap(op.getAxis(), data.rank());
+    if (failed(requireInside(move, op, indices, data.sizes[axis])))
+      return failure();
+    ImplicitLocOpBuilder &builder = move.builder;
+    const Sizes &sizes = move.shapes->front();
+    if (indices.rank() != 0)
+      return SmallVector<Value>{copyByElement(
+          builder, cast<MovementOpInterface>(op.getOperation()), move.inputs, 0,
+          sizes)};
+    // One slice is a view.
+    Sizes offsets(data.rank(), 0), cut = data.sizes;
+    offsets[axis] = fromEnd(indices.at({}), data.sizes[axis]);
+    cut[axis] = 1;
+    Value slice = tensor::ExtractSliceOp::create(
+        builder, data.lowered, folded(builder, offsets), folded(builder, cut),
+        folded(builder, Sizes(data.rank(), 1)));
+    return SmallVector<Value>{reshaped(builder, slice, cut, sizes)};
+  }
+};
+
+struct LowerGatherElements : LowerMoving<GatherElementsOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(GatherElementsOp op,
+                                      Movement &move) const override {
+    const Input &data = move.inputs[0], &indices = move.inputs[1];
+    int64_t axis = wrap(op.getAxis(), data.rank());
+    if (failed(requireInside(move, op, indices, data.sizes[axis])))
+      return failure();
+    for (int64_t i = 0; i < data.rank(); ++i)
+      if (i != axis &&
+          failed(require(move.builder, indices.sizes[i] <= data.sizes[i],
+                         Status::Shape, op, "is larger than the data",
+                         "indices")))
+        return failure();
+    return SmallVector<Value>{copyByElement(
+        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
+        0, move.shapes->front())};
+  }
+};
+
+struct LowerGatherND : LowerMoving<GatherNDOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(GatherNDOp op,
+                                      Movement &move) const override {
+    const Input &data = move.inputs[0], &indices = move.inputs[1];
+    int64_t batch = op.getBatchDims(), depth = indices.sizes.back().get();
+    auto inside = [&](Index element, ArrayRef<Index> at) {
+      Index size = data.sizes[batch];
+      for (int64_t i = 1; i < depth; ++i)
+        size = select(at.back() == i, data.sizes[batch + i], size);
+      return element >= 0 - size && element < size;
+    };
+    if (depth > 0 &&
+        failed(requireAll(move.builder, indices, inside, Status::Index, op,
+                          "an index is outside the data", "indices")))
+      return failure();
+    return SmallVector<Value>{copyByElement(
+        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
+        0, move.shapes->front())};
+  }
+};
+
+struct LowerReverseSequence : LowerMoving<ReverseSequenceOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(ReverseSequenceOp op,
+                                      Movement &move) const override {
+    const Input &input = move.inputs[0], &lengths = move.inputs[1];
+    Index batch = input.sizes[wrap(op.getBatchAxis(), input.rank())];
+    Index time = input.sizes[wrap(op.getTimeAxis(), input.rank())];
+    auto inside = [&](Index length, ArrayRef<Index>) {
+      return length >= 0 && length <= time;
+    };
+    if (failed(require(move.builder, lengths.sizes[0] == batch, Status::Shape,
+                       op, "needs one length for each sequence",
+                       "sequence_lens")) ||
+        failed(requireAll(move.builder, lengths, inside, Status::Index, op,
+                          "a length is outside the sequence", "sequence_lens")))
+      return failure();
+    return SmallVector<Value>{copyByElement(
+        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
+        0, move.shapes->front())};
+  }
+};
+
+//===-- Joining and cutting ------------------------------------------------===//
+
+struct LowerConcat : LowerMoving<ConcatOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(ConcatOp op,
+                                      Movement &move) const override {
+    ImplicitLocOpBuilder &builder = move.builder;
+    const Sizes &sizes = move.shapes->front();
+    int64_t axis = wrap(op.getAxis(), sizes.size());
+    Value whole = emptyOf(builder, sizes, move.inputs[0].element);
+    Sizes offsets(sizes.size(), 0);
+    for (const Input &input : move.inputs) {
+      for (int64_t i = 0; i < input.rank(); ++i)
+        if (i != axis &&
+            failed(require(builder, input.sizes[i] == sizes[i], Status::Shape,
+                           op, "sizes differ beside the axis", "inputs")))
+          return failure();
+      Sizes cut = sizes;
+      cut[axis] = input.sizes[axis];
+      Value part = castTo(
+          builder, input.lowered,
+          tensor::ExtractSliceOp::inferResultType(
+              cast<RankedTensorType>(whole.getType()), folded(builder, cut)));
+      whole = tensor::InsertSliceOp::create(
+          builder, part, whole, folded(builder, offsets), folded(builder, cut),
+          folded(builder, Sizes(sizes.size(), 1)));
+      offsets[axis] = offsets[axis] + input.sizes[axis];
+    }
+    return SmallVector<Value>{whole};
+  }
+};
+
+struct LowerSplit : LowerMoving<SplitOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(SplitOp op,
+                                      Movement &move) const override {
+    ImplicitLocOpBuilder &builder = move.builder;
+    const Input &input = move.inputs[0];
+    int64_t axis = wrap(op.getAxis(), input.rank());
+    Index end = 0;
+    Condition positive = true;
+    for (const Sizes &sizes : *move.shapes) {
+      end = end + sizes[axis];
+      positive = positive && sizes[axis] >= 0;
+    }
+    if (failed(require(builder, positive && end == input.sizes[axis],
+                       Status::Value, op, "the parts do not add up", "split")))
+      return failure();
+    SmallVector<Value> parts;
+    Sizes offsets(input.rank(), 0);
+    for (const Sizes &sizes : *move.shapes) {
+      parts.push_back(tensor::ExtractSliceOp::create(
+          builder, input.lowered, folded(builder, offsets),
+          folded(builder, sizes), folded(builder, Sizes(input.rank(), 1))));
+      offsets[axis] = offsets[axis] + sizes[axis];
+    }
+    return parts;
+  }
+};
+
+// Forward steps are a view.
+struct LowerSlice : LowerMoving<SliceOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(SliceOp op,
+                                      Movement &move) const override {
+    ImplicitLocOpBuilder &builder = move.builder;
+    const Input &data = move.inputs[0];
+    if (op.getSteps()) {
+      const Input &steps = move.inputs.back();
+      auto moves = [](Index step, ArrayRef<Index>) { return !(step == 0); };
+      if (failed(requireAll(builder, steps, moves, Status::Value, op,
+                            "a step is 0", "steps")))
+        return failure();
+    }
+    SliceRange slice = op.slice(move.inputs);
+    const Sizes &sizes = move.shapes->front();
+    auto isForward = [](Index step) { return (step > 0).isTrue(); };
+    if (llvm::all_of(slice.steps, isForward))
+      return SmallVector<Value>{tensor::ExtractSliceOp::create(
+          builder, data.lowered, folded(builder, slice.starts),
+          folded(builder, sizes), folded(builder, slice.steps))};
+    return SmallVector<Value>{
+        copyByElement(builder, cast<MovementOpInterface>(op.getOperation()),
+                      move.inputs, 0, sizes)};
+  }
+};
+
+//===-- Repeating and padding ----------------------------------------------===//
+
+struct LowerExpand : LowerMoving<ExpandOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(ExpandOp op,
+                                      Movement &move) const override {
+    ImplicitLocOpBuilder &builder = move.builder;
+    const Input &input = move.inputs[0];
+    const Sizes &sizes = move.shapes->front();
+    int64_t rank = sizes.size();
+    SmallVector<AffineExpr> dims;
+    bool certain = true;
+    for (auto [i, own] : llvm::enumerate(input.sizes)) {
+      int64_t dim = rank - input.rank() + i;
+      certain = certain && (own.number || surelyEqual(own, sizes[dim]));
+      bool repeats = own.is(1) && !sizes[dim].is(1);
+      dims.push_back(repeats ? builder.getAffineConstantExpr(0)
+                             : builder.getAffineDimExpr(dim));
+      if (failed(require(builder, own == 1 || own == sizes[dim], Status::Shape,
+                         op, "does not broadcast", "shape")))
+        return failure();
+    }
+    if (!certain)
+      return SmallVector<Value>{copyByElement(
+          builder, cast<MovementOpInterface>(op.getOperation()), move.inputs, 0,
+          sizes)};
+    Type element = input.element;
+    Value empty = emptyOf(builder, sizes, element);
+    auto body = [&](OpBuilder &, Location, ValueRange args) {
+      linalg::YieldOp::create(builder, args.front());
+    };
+    SmallVector<AffineMap> maps = {
+        AffineMap::get(rank, 0, dims, builder.getContext()),
+        builder.getMultiDimIdentityMap(rank)};
+    return SmallVector<Value>{
+        linalg::GenericOp::create(builder, empty.getType(), input.lowered,
+                                  empty, maps, parallel(rank), body)
+            .getResult(0)};
+  }
+};
+
+// (repeats, size) for each dimension, then both are one.
+struct LowerTile : LowerMoving<TileOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(TileOp op,
+                                      Movement &move) const override {
+    ImplicitLocOpBuilder &builder = move.builder;
+    const Input &input = move.inputs[0];
+    Sizes apart, repeats = *move.inputs[1].elements();
+    SmallVector<AffineExpr> dims;
+    for (auto [repeat, size] : llvm::zip(repeats, input.sizes)) {
+      if (failed(require(builder, repeat >= 0, Status::Value, op,
+                         "is negative", "repeats")))
+        return failure();
+      dims.push_back(builder.getAffineDimExpr(apart.size() + 1));
+      apart.append({repeat, size});
+    }
+    Value empty = emptyOf(builder, apart, input.element);
+    auto body = [&](OpBuilder &, Location, ValueRange args) {
+      linalg::YieldOp::create(builder, args.front());
+    };
+    int64_t rank = apart.size();
+    SmallVector<AffineMap> maps = {
+        AffineMap::get(rank, 0, dims, builder.getContext()),
+        builder.getMultiDimIdentityMap(rank)};
+    Value all = linalg::GenericOp::create(builder, empty.getType(),
+                                          input.lowered, empty, maps,
+                                          parallel(rank), body)
+                    .getResult(0);
+    SmallVector<ReassociationIndices> pairs;
+    for (int64_t i = 0; i < rank; i += 2)
+      pairs.push_back({i, i + 1});
+    return SmallVector<Value>{
+        tensor::CollapseShapeOp::create(builder, all, pairs)};
+  }
+};
+
+// Cuts where padding is negative, then pads.
+struct LowerPad : LowerMoving<PadOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(PadOp op, Movement &move) const override {
+    ImplicitLocOpBuilder &builder = move.builder;
+    const Input &data = move.inputs[0];
+    const Sizes &sizes = move.shapes->front();
+    Condition fits = true, hasElements = true;
+    for (auto [size, own] : llvm::zip(sizes, data.sizes)) {
+      fits = fits && size >= 0;
+      hasElements = hasElements && (own > 0 || size == own);
+    }
+    if (failed(require(builder, fits, Status::Value, op,
+                       "a size becomes negative", "pads")))
+      return failure();
+    auto movement = cast<MovementOpInterface>(op.getOperation());
+    if (op.getMode() != "constant") {
+      if (failed(require(builder, hasElements, Status::Shape, op,
+                         "has no element to repeat", "data")))
+        return failure();
+      return SmallVector<Value>{
+          copyByElement(builder, movement, move.inputs, 0, sizes)};
+    }
+    Padding padding = op.padding(move.inputs);
+    Sizes before, after, starts, kept;
+    for (auto [low, high, own, size] :
+         llvm::zip(padding.before, padding.after, data.sizes, sizes)) {
+      // What one end cuts may be beyond what the other pads.
+      starts.push_back(clamp(0 - low, 0, own));
+      kept.push_back(clamp(own + high, starts.back(), own) - starts.back());
+      before.push_back(clamp(low, 0, size));
+      after.push_back(size - before.back() - kept.back());
+    }
+    Value value = op.getConstantValue()
+                      ? extract(builder, move.inputs[2].lowered,
+                                Sizes(move.inputs[2].rank(), 0))
+                      : zeroOf(builder, storageType(data.element));
+    Value inner = tensor::ExtractSliceOp::create(
+        builder, data.lowered, folded(builder, starts), folded(builder, kept),
+        folded(builder, Sizes(data.rank(), 1)));
+    return SmallVector<Value>{tensor::PadOp::create(
+        builder, Type(), inner, folded(builder, before),
+        folded(builder, after), value)};
+  }
+};
+
+//===-- The same elements ----------------------------------------------------===//
+
+struct LowerTranspose : LowerMoving<TransposeOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(TransposeOp op,
+                                      Movement &move) const override {
+    const Input &data = move.inputs[0];
+    SmallVector<int64_t> order = op.permutation();
+    if (order == range(0, data.rank()))
+      return SmallVector<Value>{data.lowered};
+    Value empty =
+        emptyOf(move.builder, move.shapes->front(), data.element);
+    return SmallVector<Value>{linalg::TransposeOp::create(
+                                  move.builder, data.lowered, empty, order)
+                                  ->getResult(0)};
+  }
+};
+
+template <typename Op> struct LowerReshape : LowerMoving<Op> {
+  using LowerMoving<Op>::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(Op op, Movement &move) const override {
+    const Input &data = move.inputs[0];
+    const Sizes &sizes = move.shapes->front();
+    Condition fits = product(data.sizes) == product(sizes);
+    for (Index size : sizes)
+      fits = fits && size >= 0;
+    // Sizes that inference has matched up by name need no check.
+    if (Type type = op->getResult(0).getType();
+        move.inputs.size() > 1 && !sameCount(data.original.getType(), type) &&
+        failed(require(move.builder, fits, Status::Shape, op,
+                       "does not fit the number of elements", "shape")))
+      return failure();
+    return SmallVector<Value>{
+        reshaped(move.builder, data.lowered, data.sizes, named(sizes, op))};
+  }
+  static Index count(Type type) {
+    Sizes sizes;
+    for (Dim dim : shapeOf(type))
+      sizes.push_back(dim);
+    llvm::sort(sizes, [](Index a, Index b) {
+      return (a.name ? a.name.getValue() : "") <
+             (b.name ? b.name.getValue() : "");
+    });
+    return product(sizes);
+  }
+  static bool sameCount(Type from, Type to) {
+    return surelyEqual(count(from), count(to));
+  }
+  static Sizes named(Sizes sizes, Op op) {
+    for (auto [size, dim] :
+         llvm::zip(sizes, shapeOf(op->getResult(0).getType())))
+      size.name = dim.symbol;
+    return sizes;
+  }
+};
+
+struct LowerIdentity : LowerMoving<IdentityOp> {
+  using LowerMoving::LowerMoving;
+  FailureOr<SmallVector<Value>> lower(IdentityOp,
+                                      Movement &move) const override {
+    return SmallVector<Value>{move.inputs[0].lowered};
+  }
+};
+
+} // namespace
+
+void addMovementPatterns(TypeConverter &types, RewritePatternSet &patterns) {
+  patterns.add<LowerByElement<TriluOp>, LowerByElement<CenterCropPadOp>,
+               LowerGather, LowerGatherElements, LowerGatherND,
+               LowerReverseSequence, LowerConcat, LowerSplit, LowerSlice,
+               LowerExpand, LowerTile, LowerPad, LowerTranspose,
+               LowerReshape<ReshapeOp>, LowerReshape<FlattenOp>,
+               LowerReshape<SqueezeOp>, LowerReshape<UnsqueezeOp>,
+               LowerIdentity>(types, patterns.getContext());
+}
+
+} // namespace onnxc

@@ -1,0 +1,180 @@
+// Elementwise operators become one linalg.generic whose body is the record's
+// scalar expression. Broadcasting is in the indexing maps; a dimension that
+// may turn out to be 1 only at run time is repeated before the loop, so that
+// everything that follows is affine.
+#include "lowering/tensor/OnnxToLinalg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+// A tensor, the dimension of the result that its dimension 0 meets, and how
+// many elements of the result share one of its own, along each dimension.
+struct Operand {
+  Value value;
+  Shape shape;
+  int64_t first;
+  SmallVector<int64_t> blocks;
+};
+
+// The size of a dimension of the result. Only where no operand surely has it,
+// sizes are compared at run time.
+OpFoldResult resultSize(ImplicitLocOpBuilder &builder,
+                        ArrayRef<Operand> operands, int64_t dim, Dim result) {
+  if (result.isStatic())
+    return builder.getIndexAttr(result.size);
+  Value size, one = arith::ConstantIndexOp::create(builder, 1);
+  for (const Operand &operand : operands) {
+    int64_t own = dim - operand.first;
+    if (own < 0 || own >= int64_t(operand.shape.size()) ||
+        operand.shape[own].isOne() || operand.blocks[own] != 1)
+      continue;
+    Value candidate = tensor::DimOp::create(builder, operand.value, own);
+    if (operand.shape[own].surelyEquals(result))
+      return candidate;
+    Value isOne = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
+                                        size ? size : candidate, one);
+    size = size ? arith::SelectOp::create(builder, isOne, candidate, size)
+                      .getResult()
+                : candidate;
+  }
+  return size;
+}
+
+// The operand with the elements of its dimensions in `repeat` repeated.
+Value repeatElements(ImplicitLocOpBuilder &builder, Value value,
+                     ArrayRef<OpFoldResult> sizes, ArrayRef<Value> repeat,
+                     Value anyRepeats) {
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> staticSizes;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  auto from = cast<RankedTensorType>(value.getType());
+  auto type = RankedTensorType::get(staticSizes, from.getElementType());
+  auto copy = [&](OpBuilder &inner, Location loc) {
+    auto element = [&](OpBuilder &inner, Location loc, ValueRange at) {
+      Value zero = arith::ConstantIndexOp::create(inner, loc, 0);
+      SmallVector<Value> index(at);
+      for (auto [i, position] : llvm::enumerate(index))
+        if (repeat[i])
+          position =
+              arith::SelectOp::create(inner, loc, repeat[i], zero, position);
+      Value read = tensor::ExtractOp::create(inner, loc, value, index);
+      tensor::YieldOp::create(inner, loc, read);
+    };
+    Value all =
+        tensor::GenerateOp::create(inner, loc, type, dynamicSizes, element);
+    scf::YieldOp::create(inner, loc, all);
+  };
+  auto keep = [&](OpBuilder &inner, Location loc) {
+    scf::YieldOp::create(inner, loc,
+                         inner.createOrFold<tensor::CastOp>(loc, type, value));
+  };
+  return scf::IfOp::create(builder, anyRepeats, copy, keep).getResult(0);
+}
+
+// A dimension of unknown size is 1 or the result's size, nobody knows which.
+// It is 1 at run time rarely, so only then a copy is made.
+void expandUncertain(ImplicitLocOpBuilder &builder, Operation *op,
+                     Operand &operand, ArrayRef<Dim> result,
+                     ArrayRef<OpFoldResult> resultSizes) {
+  SmallVector<OpFoldResult> sizes = sizesOf(builder, operand.value);
+  SmallVector<Value> repeat(operand.shape.size());
+  Value anyRepeats, one;
+  for (auto [i, dim] : llvm::enumerate(operand.shape)) {
+    if (dim.isStatic() || operand.blocks[i] != 1 ||
+        dim.surelyEquals(result[operand.first + i]))
+      continue;
+    one = one ? one : arith::ConstantIndexOp::create(builder, 1).getResult();
+    auto equal = [&](Value a, Value b) -> Value {
+      return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, a, b);
+    };
+    Value own = tensor::DimOp::create(builder, operand.value, i);
+    sizes[i] = resultSizes[operand.first + i];
+    Value wanted = indexValue(builder, sizes[i]);
+    Value fits = arith::OrIOp::create(builder, equal(own, one),
+                                      equal(own, wanted));
+    check(builder, fits, Status::Shape, op, "shapes do not broadcast", "");
+    repeat[i] = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, own,
+                                      wanted);
+    anyRepeats = anyRepeats ? arith::OrIOp::create(builder, anyRepeats,
+                                                   repeat[i]).getResult()
+                            : repeat[i];
+    operand.shape[i] = result[operand.first + i];
+  }
+  if (anyRepeats)
+    operand.value =
+        repeatElements(builder, operand.value, sizes, repeat, anyRepeats);
+}
+
+AffineMap mapOf(Builder &builder, const Operand &operand,
+                ArrayRef<Dim> result) {
+  SmallVector<AffineExpr> dims;
+  for (auto [i, dim] : llvm::enumerate(operand.shape)) {
+    bool repeated = dim.isOne() && !result[operand.first + i].isOne();
+    AffineExpr index = builder.getAffineDimExpr(operand.first + i);
+    dims.push_back(repeated ? builder.getAffineConstantExpr(0)
+                            : index.floorDiv(operand.blocks[i]));
+  }
+  return AffineMap::get(result.size(), 0, dims, builder.getContext());
+}
+
+Operand operandOf(ScalarOpInterface op, int64_t number, Value value,
+                  int64_t rank) {
+  // The original type has the names.
+  Shape shape = shapeOf(op->getOperand(number).getType());
+  int64_t own = shape.size();
+  SmallVector<int64_t> blocks;
+  for (int64_t dim = 0; dim < own; ++dim)
+    blocks.push_back(op.block(number, dim, own));
+  int64_t first = own ? op.firstDim(number, own, rank) : 0;
+  first = std::min(first, rank - own); // where one element does not fit
+  return {value, shape, first, blocks};
+}
+
+struct LowerScalar : OpInterfaceConversionPattern<ScalarOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
+  LogicalResult
+  matchAndRewrite(ScalarOpInterface op, ArrayRef<Value> converted,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Shape result = shapeOf(op->getResult(0).getType());
+    SmallVector<Operand> operands;
+    for (auto [i, value] : llvm::enumerate(converted))
+      operands.push_back(operandOf(op, i, value, result.size()));
+    SmallVector<OpFoldResult> sizes;
+    for (auto [i, dim] : llvm::enumerate(result))
+      sizes.push_back(resultSize(builder, operands, i, dim));
+    SmallVector<AffineMap> maps;
+    SmallVector<Value> inputs, outputs;
+    for (Operand &operand : operands) {
+      expandUncertain(builder, op, operand, result, sizes);
+      inputs.push_back(operand.value);
+      maps.push_back(mapOf(builder, operand, result));
+    }
+    SmallVector<Type> from = elementTypes(op->getOperands());
+    SmallVector<Type> to = elementTypes(op->getResults());
+    for (Type type : to) {
+      outputs.push_back(emptyOf(builder, sizes, type));
+      maps.push_back(builder.getMultiDimIdentityMap(result.size()));
+    }
+    auto body = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
+      return op.emitScalar(scalars, args.take_front(from.size()));
+    };
+    rewriter.replaceOp(op, generic(builder, inputs, from, outputs, to, maps,
+                                   parallel(result.size()), body));
+    return success();
+  }
+};
+
+} // namespace
+
+void addScalarPatterns(TypeConverter &types, RewritePatternSet &patterns) {
+  patterns.add<LowerScalar>(types, patterns.getContext());
+}
+
+} // namespace onnxc

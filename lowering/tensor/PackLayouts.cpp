@@ -1,0 +1,161 @@
+// Packs constant operands of contractions at compile time.
+//
+// A kernel multiplies a tile of rows by a panel of columns. It wants the panel
+// one vector after another, in the order of its reduction loops, so that each
+// cache line is used at once and whole: [panel][reduction loops][columns].
+#include "dialects/onnx/Constants.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
+#include "lowering/loops/RegisterTile.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_PACKLAYOUTS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// How an operand of shape `shape` is stored: its dimensions in the order
+// `outer`, `tiled` counted in panels, then the columns of a panel.
+struct Packing {
+  SmallVector<int64_t> outer;
+  int64_t tiled, columns;
+  SmallVector<int64_t> shape; // packed
+};
+
+// The dimension of an operand that each loop walks over; fails where two share
+// one or a loop is missing.
+FailureOr<SmallVector<int64_t>> dimensionsOfLoops(AffineMap map) {
+  if (!map.isProjectedPermutation())
+    return failure();
+  SmallVector<int64_t> dimensions(map.getNumDims(), -1);
+  for (auto [i, index] : llvm::enumerate(map.getResults()))
+    dimensions[cast<AffineDimExpr>(index).getPosition()] = i;
+  return dimensions;
+}
+
+FailureOr<Packing> choosePacking(linalg::GenericOp root, OpOperand &operand,
+                                 const LoopRoles &roles, TargetAttr target) {
+  FailureOr<SmallVector<int64_t>> dimensions =
+      dimensionsOfLoops(root.getMatchingIndexingMap(&operand));
+  if (failed(dimensions) || (*dimensions)[roles.vector] < 0)
+    return failure();
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  ContractionShape shape = shapeOf(root, roles);
+  // Depthwise weights are read a vector per tap already if channels are last.
+  if (shape.depthwise && (*dimensions)[roles.vector] == type.getRank() - 1)
+    return failure();
+  Packing packing;
+  packing.tiled = (*dimensions)[roles.vector];
+  packing.columns =
+      chooseSchedule(root.getContext(), target, shape).getColumns();
+  for (auto loops :
+       {roles.batches, roles.pixels, {roles.vector}, roles.reductions})
+    for (unsigned loop : loops)
+      if ((*dimensions)[loop] >= 0)
+        packing.outer.push_back((*dimensions)[loop]);
+  for (int64_t dimension : packing.outer) {
+    int64_t size = type.getDimSize(dimension);
+    packing.shape.push_back(dimension == packing.tiled
+                                ? llvm::divideCeil(size, packing.columns)
+                                : size);
+  }
+  packing.shape.push_back(packing.columns);
+  return packing;
+}
+
+// Copies every element to its place; what is in no place stays as it is.
+void copyPacked(ArrayRef<char> from, MutableArrayRef<char> to,
+                ArrayRef<int64_t> shape, const Packing &packing,
+                int64_t width) {
+  SmallVector<int64_t> strides = computeStrides(shape);
+  int64_t rank = shape.size();
+  SmallVector<int64_t> index(rank, 0); // in the order of `outer`
+  int64_t rows = to.size() / (packing.columns * width);
+  int64_t stride = strides[packing.tiled] * width;
+  char *out = to.data();
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t offset = 0, count = packing.columns;
+    for (int64_t i = 0; i < rank; ++i) {
+      int64_t dimension = packing.outer[i], at = index[i];
+      if (dimension == packing.tiled) {
+        at *= packing.columns;
+        count = std::min(count, shape[dimension] - at);
+      }
+      offset += at * strides[dimension];
+    }
+    const char *in = from.data() + offset * width;
+    for (int64_t column = 0; column < count; ++column)
+      std::memcpy(out + column * width, in + column * stride, width);
+    out += packing.columns * width;
+    for (int64_t i = rank - 1; i >= 0 && ++index[i] == packing.shape[i]; --i)
+      index[i] = 0;
+  }
+}
+
+ElementsAttr packConstant(ElementsAttr value, const Packing &packing) {
+  auto type = cast<RankedTensorType>(value.getShapedType());
+  auto packed = RankedTensorType::get(packing.shape, type.getElementType());
+  if (value.isSplat())
+    return cast<DenseElementsAttr>(value).resizeSplat(packed);
+  SmallVector<char> storage;
+  ArrayRef<char> bytes = bytesOf(value, storage);
+  int64_t width = elementBytes(type.getElementType());
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
+      packed.getNumElements() * width, 64, /*dataIsMutable=*/true);
+  llvm::fill(blob.getMutableData(), 0);
+  copyPacked(bytes, blob.getMutableData(), type.getShape(), packing, width);
+  return DenseResourceElementsAttr::get(packed, "packed", std::move(blob));
+}
+
+void packOperand(linalg::GenericOp root, OpOperand &operand,
+                 const LoopRoles &roles, TargetAttr target) {
+  auto constant = operand.get().getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return;
+  auto value = dyn_cast<ElementsAttr>(constant.getValue());
+  auto type = dyn_cast<RankedTensorType>(constant.getType());
+  if (!value || !type || type.getNumElements() == 0 ||
+      !type.getElementType().isIntOrFloat())
+    return;
+  FailureOr<Packing> packing = choosePacking(root, operand, roles, target);
+  if (failed(packing))
+    return;
+  OpBuilder builder(root);
+  Location loc = constant.getLoc();
+  ElementsAttr packed = packConstant(value, *packing);
+  Value source = arith::ConstantOp::create(builder, loc, packed);
+  Value destination = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                              type.getElementType());
+  Value unpacked = linalg::UnPackOp::create(
+      builder, loc, source, destination, packing->tiled,
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(packing->columns)},
+      packing->outer);
+  operand.set(unpacked);
+  if (constant->use_empty())
+    constant.erase();
+}
+
+struct PackLayouts : impl::PackLayoutsBase<PackLayouts> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    SmallVector<linalg::GenericOp> roots;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op.getNumReductionLoops())
+        roots.push_back(op);
+    });
+    for (linalg::GenericOp root : roots) {
+      FailureOr<LoopRoles> roles = inferLoopRoles(root);
+      if (failed(roles))
+        continue;
+      for (OpOperand *input : root.getDpsInputOperands())
+        packOperand(root, *input, *roles, target);
+    }
+  }
+};
+
+} // namespace
+} // namespace onnxc

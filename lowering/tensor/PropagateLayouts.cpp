@@ -1,0 +1,423 @@
+// A convolution is built in NHWC between two transposes. This pass moves every
+// transpose down the graph until it meets its inverse, a constant, an operation
+// that can read through it for free, or the model's border. What is left is
+// the graph in NHWC throughout, without a decision per operator.
+//
+// All moves keep the number of transposed elements or lower it:
+// - an elementwise generic iterates in the layout of its operands when all of
+//   its full operands agree, and its result is transposed instead;
+// - padding, slicing and concatenation act on the untransposed tensor;
+// - reductions and contractions compose the permutation into their indexing
+//   maps;
+// - a transpose that keeps the innermost dimension is written by its producer;
+// - one that moves dimensions of size one only is a reshape.
+#include "lowering/Passes.h"
+#include "lowering/tensor/PermuteConstant.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace onnxc {
+#define GEN_PASS_DEF_PROPAGATELAYOUTS
+#include "lowering/Passes.h.inc"
+
+using namespace mlir;
+using linalg::GenericOp;
+using linalg::TransposeOp;
+
+namespace {
+
+using Permutation = SmallVector<int64_t>;
+
+Value transpose(OpBuilder &builder, Location loc, Value value,
+                ArrayRef<int64_t> permutation) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, applyPermutation(sizes, permutation),
+                              type.getElementType());
+  return TransposeOp::create(builder, loc, value, empty, permutation)
+      ->getResult(0);
+}
+
+// (e0, e1, ...) -> (e_p[0], e_p[1], ...): the old iterators in terms of the
+// new.
+AffineMap permutationMap(MLIRContext *context, ArrayRef<int64_t> permutation) {
+  return AffineMap::getPermutationMap(permutation, context);
+}
+
+// t = transpose(source, p) read through `map`: the map that reads source.
+AffineMap mapOfSource(AffineMap map, ArrayRef<int64_t> permutation) {
+  SmallVector<AffineExpr> results(map.getNumResults());
+  for (auto [i, dim] : llvm::enumerate(permutation))
+    results[dim] = map.getResult(i);
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
+                        map.getContext());
+}
+
+bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
+
+// A generic that only copies one operand through a permutation, as others may
+// have built it.
+struct RaiseTranspose : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+        !op.hasPureTensorSemantics() ||
+        op.getNumParallelLoops() != op.getNumLoops())
+      return failure();
+    auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
+    AffineMap in = op.getIndexingMapsArray()[0],
+              out = op.getIndexingMapsArray()[1];
+    if (yield.getOperand(0) != op.getBody()->getArgument(0) ||
+        !in.isPermutation() || !out.isPermutation() || in == out ||
+        getElementTypeOrSelf(op.getInputs()[0]) !=
+            getElementTypeOrSelf(op.getResultTypes()[0]))
+      return failure();
+    // Result dimension i is iterator out[i], which is source dimension
+    // position(in, out[i]).
+    Permutation permutation;
+    for (AffineExpr expr : out.getResults())
+      permutation.push_back(*in.getResultPosition(expr));
+    rewriter.replaceOpWithNewOp<TransposeOp>(
+        op, op.getInputs()[0], op.getOutputs()[0], permutation);
+    return success();
+  }
+};
+
+struct MergeTransposes : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isIdentityPermutation(op.getPermutation())) {
+      rewriter.replaceOp(op, op.getInput());
+      return success();
+    }
+    auto inner = op.getInput().getDefiningOp<TransposeOp>();
+    if (!inner)
+      return failure();
+    Permutation permutation =
+        applyPermutation(inner.getPermutation(), op.getPermutation());
+    rewriter.replaceOp(op, transpose(rewriter, op.getLoc(), inner.getInput(),
+                                     permutation));
+    return success();
+  }
+};
+
+// Which reassociation drops the dimensions of size one; empty if all are.
+SmallVector<ReassociationIndices> groupsWithoutOnes(ArrayRef<int64_t> shape) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices group;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    if (size != 1 && !group.empty() &&
+        llvm::any_of(group, [&](int64_t d) { return shape[d] != 1; })) {
+      groups.push_back(group);
+      group.clear();
+    }
+    group.push_back(i);
+  }
+  if (llvm::any_of(group, [&](int64_t d) { return shape[d] != 1; }))
+    groups.push_back(group);
+  return groups;
+}
+
+struct TransposeOfOnesIsReshape : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto from = cast<RankedTensorType>(op.getInput().getType());
+    auto to = cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<int64_t> moved;
+    for (int64_t dim : op.getPermutation())
+      if (from.getDimSize(dim) != 1)
+        moved.push_back(dim);
+    if (!llvm::is_sorted(moved) || !from.hasStaticShape())
+      return failure();
+    SmallVector<int64_t> kept = llvm::map_to_vector(
+        moved, [&](int64_t dim) { return from.getDimSize(dim); });
+    auto flat = RankedTensorType::get(kept, from.getElementType());
+    Value value = tensor::CollapseShapeOp::create(
+        rewriter, op.getLoc(), flat, op.getInput(),
+        groupsWithoutOnes(from.getShape()));
+    rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(
+        op, to, value, groupsWithoutOnes(to.getShape()));
+    return success();
+  }
+};
+
+struct FoldConstantTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    ElementsAttr value;
+    if (!matchPattern(op.getInput(), m_Constant(&value)))
+      return failure();
+    ElementsAttr permuted = permuteConstant(value, op.getPermutation());
+    if (!permuted)
+      return failure();
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, permuted);
+    return success();
+  }
+};
+
+bool isElementwise(GenericOp op) {
+  return op.getNumParallelLoops() == op.getNumLoops() &&
+         op.hasPureTensorSemantics() &&
+         llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+           return op.getMatchingIndexingMap(&init).isIdentity() &&
+                  !op.payloadUsesValueFromOperand(&init);
+         });
+}
+
+// The permutation that every full operand shares, if there is one.
+std::optional<Permutation> commonPermutation(GenericOp op) {
+  std::optional<Permutation> common;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isIdentity() || op.getNumLoops() == 0 ||
+        isConstant(operand->get()))
+      continue;
+    auto producer = operand->get().getDefiningOp<TransposeOp>();
+    if (!producer ||
+        (common && *common != Permutation(producer.getPermutation())))
+      return std::nullopt;
+    common = Permutation(producer.getPermutation());
+  }
+  return common;
+}
+
+// y = f(transpose(a), transpose(b), c) becomes transpose(f(a, b, c')).
+struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    std::optional<Permutation> permutation = commonPermutation(op);
+    if (!permutation)
+      return rewriter.notifyMatchFailure(op, "operands differ in layout");
+    MLIRContext *context = op.getContext();
+    Permutation inverse = invertPermutationVector(*permutation);
+    AffineMap old = permutationMap(context, *permutation);
+    SmallVector<Value> inputs, outputs;
+    SmallVector<AffineMap> maps;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(operand);
+      Value value = operand->get();
+      bool full = map.isIdentity();
+      if (auto producer = value.getDefiningOp<TransposeOp>(); full && producer)
+        value = producer.getInput();
+      else if (full)
+        value = transpose(rewriter, op.getLoc(), value, inverse);
+      inputs.push_back(value);
+      maps.push_back(full ? map : map.compose(old));
+    }
+    SmallVector<Type> types;
+    for (Value output : op.getOutputs()) {
+      SmallVector<OpFoldResult> sizes =
+          tensor::getMixedSizes(rewriter, op.getLoc(), output);
+      outputs.push_back(tensor::EmptyOp::create(
+          rewriter, op.getLoc(), applyPermutation(sizes, inverse),
+          getElementTypeOrSelf(output.getType())));
+      types.push_back(outputs.back().getType());
+      maps.push_back(rewriter.getMultiDimIdentityMap(op.getNumLoops()));
+    }
+    auto moved = GenericOp::create(rewriter, op.getLoc(), types, inputs,
+                                   outputs, maps, op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(),
+                                moved.getRegion().begin());
+    moved.walk([&](linalg::IndexOp index) {
+      rewriter.modifyOpInPlace(
+          index, [&] { index.setDim((*permutation)[index.getDim()]); });
+    });
+    SmallVector<Value> results;
+    for (Value result : moved.getResults())
+      results.push_back(
+          transpose(rewriter, op.getLoc(), result, *permutation));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+// Reductions, contractions and operands that are broadcast read through the
+// permutation.
+struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    bool elementwise = op.getNumParallelLoops() == op.getNumLoops();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    bool changed = false;
+    rewriter.startOpModification(op);
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto producer = operand->get().getDefiningOp<TransposeOp>();
+      AffineMap &map = maps[operand->getOperandNumber()];
+      if (!producer || (elementwise && map.isPermutation()))
+        continue;
+      map = mapOfSource(map, producer.getPermutation());
+      operand->set(producer.getInput());
+      changed = true;
+    }
+    if (!changed) {
+      rewriter.cancelOpModification(op);
+      return failure();
+    }
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    rewriter.finalizeOpModification(op);
+    return success();
+  }
+};
+
+struct SinkBelowPad : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSource().getDefiningOp<TransposeOp>();
+    Value padding = op.getConstantPaddingValue();
+    if (!producer || !padding)
+      return failure();
+    Permutation permutation(producer.getPermutation());
+    Permutation inverse = invertPermutationVector(permutation);
+    auto type = op.getResultType();
+    auto permuted =
+        RankedTensorType::get(applyPermutation(type.getShape(), inverse),
+                              type.getElementType());
+    Value padded = tensor::PadOp::create(
+        rewriter, op.getLoc(), permuted, producer.getInput(),
+        applyPermutation(op.getMixedLowPad(), inverse),
+        applyPermutation(op.getMixedHighPad(), inverse), padding,
+        op.getNofold());
+    rewriter.replaceOp(
+        op, transpose(rewriter, op.getLoc(), padded, permutation));
+    return success();
+  }
+};
+
+struct SinkBelowSlice : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSource().getDefiningOp<TransposeOp>();
+    if (!producer || op.getType().getRank() != op.getSourceType().getRank())
+      return failure();
+    Permutation permutation(producer.getPermutation());
+    Permutation inverse = invertPermutationVector(permutation);
+    Value slice = tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(), producer.getInput(),
+        applyPermutation(op.getMixedOffsets(), inverse),
+        applyPermutation(op.getMixedSizes(), inverse),
+        applyPermutation(op.getMixedStrides(), inverse));
+    rewriter.replaceOp(op,
+                       transpose(rewriter, op.getLoc(), slice, permutation));
+    return success();
+  }
+};
+
+// A concatenation: a chain of insertions into an empty tensor. It is moved as a
+// whole, from its last insertion, when every part has the same permutation.
+struct SinkBelowConcat : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp last,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<tensor::InsertSliceOp> chain;
+    std::optional<Permutation> permutation;
+    Value destination = last.getResult();
+    while (auto insert = destination.getDefiningOp<tensor::InsertSliceOp>()) {
+      auto part = insert.getSource().getDefiningOp<TransposeOp>();
+      if (!part ||
+          insert.getSourceType().getRank() != insert.getType().getRank() ||
+          (permutation && *permutation != Permutation(part.getPermutation())))
+        return failure();
+      permutation = Permutation(part.getPermutation());
+      chain.push_back(insert);
+      destination = insert.getDest();
+    }
+    if (!destination.getDefiningOp<tensor::EmptyOp>() || chain.empty() ||
+        isa_and_present<tensor::InsertSliceOp>(last->use_empty()
+                                      ? nullptr
+                                      : *last->user_begin()))
+      return failure();
+    Permutation inverse = invertPermutationVector(*permutation);
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, last.getLoc(), destination);
+    Value result = tensor::EmptyOp::create(rewriter, last.getLoc(),
+                                           applyPermutation(sizes, inverse),
+                                           last.getType().getElementType());
+    for (tensor::InsertSliceOp insert : llvm::reverse(chain))
+      result = tensor::InsertSliceOp::create(
+          rewriter, insert.getLoc(),
+          insert.getSource().getDefiningOp<TransposeOp>().getInput(), result,
+          applyPermutation(insert.getMixedOffsets(), inverse),
+          applyPermutation(insert.getMixedSizes(), inverse),
+          applyPermutation(insert.getMixedStrides(), inverse));
+    rewriter.replaceOp(
+        last, transpose(rewriter, last.getLoc(), result, *permutation));
+    return success();
+  }
+};
+
+// transpose(f(...)) where the innermost dimension stays: f writes its result in
+// that order. Runs when nothing sinks any more.
+struct WriteTransposed : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getInput().getDefiningOp<GenericOp>();
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    if (!producer || !producer->hasOneUse() || producer->getNumResults() != 1 ||
+        permutation.empty() ||
+        permutation.back() != int64_t(permutation.size()) - 1)
+      return rewriter.notifyMatchFailure(op, "the innermost dimension moves");
+    Value init = producer.getOutputs()[0];
+    rewriter.setInsertionPoint(producer);
+    Value moved;
+    if (init.getDefiningOp<tensor::EmptyOp>()) {
+      moved = transpose(rewriter, op.getLoc(), init, permutation);
+      moved = moved.getDefiningOp<TransposeOp>().getInit();
+    } else if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
+      moved = transpose(rewriter, op.getLoc(), init, permutation);
+      moved = moved.getDefiningOp<TransposeOp>().getInit();
+      moved = linalg::FillOp::create(rewriter, op.getLoc(), fill.getInputs(),
+                                     moved)
+                  .getResult(0);
+    } else {
+      return failure();
+    }
+    SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
+    SmallVector<AffineExpr> results =
+        applyPermutation(maps.back().getResults(), permutation);
+    maps.back() = AffineMap::get(maps.back().getNumDims(), 0, results,
+                                 op.getContext());
+    auto written = GenericOp::create(
+        rewriter, producer.getLoc(), moved.getType(), producer.getInputs(),
+        moved, maps, producer.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(producer.getRegion(), written.getRegion(),
+                                written.getRegion().begin());
+    rewriter.replaceOp(op, written.getResults());
+    return success();
+  }
+};
+
+struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet sinking(context);
+    sinking.add<RaiseTranspose, MergeTransposes, TransposeOfOnesIsReshape,
+                FoldConstantTranspose, SinkBelowElementwise,
+                ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
+                SinkBelowConcat>(context);
+    tensor::EmptyOp::getCanonicalizationPatterns(sinking, context);
+    FrozenRewritePatternSet down(std::move(sinking));
+    RewritePatternSet writing(context);
+    writing.add<WriteTransposed, MergeTransposes>(context);
+    FrozenRewritePatternSet up(std::move(writing));
+    if (failed(applyPatternsGreedily(getOperation(), down)) ||
+        failed(applyPatternsGreedily(getOperation(), up)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace onnxc

@@ -1,0 +1,68 @@
+#include "lowering/tensor/Windowing.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+static Value transposed(ImplicitLocOpBuilder &builder, Value value,
+                        ArrayRef<int64_t> order) {
+  SmallVector<OpFoldResult> sizes = sizesOf(builder, value);
+  Value empty =
+      tensor::EmptyOp::create(builder, applyPermutation(sizes, order),
+                              getElementTypeOrSelf(value.getType()));
+  return linalg::TransposeOp::create(builder, value, empty, order)
+      ->getResult(0);
+}
+
+Sizes channelsLast(ArrayRef<Index> sizes) {
+  Sizes last = {sizes[0]};
+  llvm::append_range(last, sizes.drop_front(2));
+  last.push_back(sizes[1]);
+  return last;
+}
+
+Value toChannelsLast(ImplicitLocOpBuilder &builder, Value image) {
+  int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
+  SmallVector<int64_t> order = {0};
+  llvm::append_range(order, range(2, rank));
+  order.push_back(1);
+  return transposed(builder, image, order);
+}
+
+Value toChannelsFirst(ImplicitLocOpBuilder &builder, Value image) {
+  int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
+  SmallVector<int64_t> order = {0, rank - 1};
+  llvm::append_range(order, range(1, rank - 1));
+  return transposed(builder, image, order);
+}
+
+Value padImage(ImplicitLocOpBuilder &builder, Value image, const Window &window,
+               Value with) {
+  Sizes low = {0}, high = {0};
+  bool any = false;
+  for (const WindowDim &dim : window) {
+    low.push_back(dim.before);
+    high.push_back(dim.touchedAfter());
+    any = any || !low.back().is(0) || !high.back().is(0);
+  }
+  if (!any)
+    return image;
+  low.push_back(0);
+  high.push_back(0);
+  return tensor::PadOp::create(builder, Type(), image, folded(builder, low),
+                               folded(builder, high), with);
+}
+
+LogicalResult requireWindowFits(ImplicitLocOpBuilder &builder, Operation *op,
+                                const Window &window) {
+  for (const WindowDim &dim : window)
+    if (failed(require(builder, dim.reach() <= dim.image + dim.before + dim.after,
+                       Status::Shape, op, "is smaller than a window", "X")))
+      return failure();
+  return success();
+}
+
+} // namespace onnxc

@@ -1,0 +1,17 @@
+#include "lowering/tensor/irregular/Irregular.h"
+#include "lowering/tensor/OnnxToLinalg.h"
+
+namespace onnxc {
+
+void addIrregularPatterns(mlir::TypeConverter &types,
+                          mlir::RewritePatternSet &patterns) {
+  addGridSamplePatterns(types, patterns);
+  addRecurrentPatterns(types, patterns);
+  addResizePatterns(types, patterns);
+  addScanPatterns(types, patterns);
+  addScatterPatterns(types, patterns);
+  addSelectionPatterns(types, patterns);
+  addShapePatterns(types, patterns);
+}
+
+} // namespace onnxc

@@ -1,0 +1,341 @@
+// RNN, GRU and LSTM: one product for the inputs of all steps, then a loop over
+// time. The body is written in onnx operators, which the same conversion lowers.
+#include "dialects/onnx/Families.h"
+#include "lowering/tensor/Inputs.h"
+#include "lowering/tensor/irregular/Irregular.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+// What the three operators have in common, with the layout of today's default.
+struct Recurrence {
+  Operation *op;
+  Node x, w, r, b, lengths, initialH, initialC, peephole;
+  std::optional<ArrayAttr> activations;
+  std::optional<ArrayRef<float>> alphas, betas;
+  std::optional<double> clip;
+  StringRef direction;
+  int64_t gates, functions;
+  int64_t hidden = 0;
+  bool linearBeforeReset = false, inputForget = false;
+};
+
+struct State {
+  Node h, c; // c of an LSTM only
+};
+
+class Cell {
+public:
+  Cell(Graph &graph, const Recurrence &net, int64_t direction)
+      : graph(graph), net(net), direction(direction) {
+    weights = transpose(part(net.r), {1, 0});
+    if (net.b.given()) {
+      int64_t half = net.gates * net.hidden;
+      inputBias = slice(part(net.b), 0, 0, half);
+      stateBias = slice(part(net.b), 0, half, 2 * half);
+    }
+    if (net.peephole.given())
+      peephole = part(net.peephole);
+  }
+
+  // The products of all inputs with the weights, and all biases that can be
+  // added to them.
+  Node inputs() {
+    Node all = matmul(net.x, transpose(part(net.w), {1, 0}));
+    if (!net.b.given())
+      return all;
+    all = all + inputBias;
+    return net.linearBeforeReset ? all : all + stateBias;
+  }
+
+  State step(Node input, State state) {
+    if (net.gates == 1)
+      return {apply(0, input + matmul(state.h, weights)), {}};
+    return net.gates == 3 ? gru(input, state) : lstm(input, state);
+  }
+
+private:
+  // The part of this direction, without that dimension.
+  Node part(Node all) {
+    return squeeze(slice(all, 0, direction, direction + 1), {0});
+  }
+  Node gate(Node all, int64_t i) {
+    int64_t axis = rankOf(all) - 1;
+    return slice(all, axis, i * net.hidden, (i + 1) * net.hidden);
+  }
+
+  State gru(Node input, State state) {
+    Node h = state.h, product = matmul(h, weights);
+    if (net.linearBeforeReset && net.b.given())
+      product = product + stateBias;
+    Node z = apply(0, gate(input, 0) + gate(product, 0));
+    Node r = apply(0, gate(input, 1) + gate(product, 1));
+    Node fromState = net.linearBeforeReset
+                         ? r * gate(product, 2)
+                         : matmul(r * h, gate(weights, 2));
+    Node candidate = apply(1, gate(input, 2) + fromState);
+    return {(1 - z) * candidate + z * h, {}};
+  }
+
+  State lstm(Node input, State state) {
+    Node sum = input + matmul(state.h, weights), c = state.c;
+    auto peeped = [&](int64_t i, int64_t k, Node cell) {
+      Node own = gate(sum, i);
+      return peephole.given() ? own + gate(peephole, k) * cell : own;
+    };
+    Node in = apply(0, peeped(0, 0, c));
+    Node forget = net.inputForget ? 1 - in : apply(0, peeped(2, 2, c));
+    Node cell = forget * c + in * apply(1, gate(sum, 3));
+    Node out = apply(0, peeped(1, 1, cell));
+    return {out * activate(2, cell), cell};
+  }
+
+  Node apply(int64_t function, Node x) {
+    if (net.clip)
+      x = graph.op("onnx.Clip", {x, constantLike(-*net.clip, x),
+                                 constantLike(*net.clip, x)});
+    return activate(function, x);
+  }
+
+  Node activate(int64_t function, Node x) {
+    size_t i = direction * net.functions + function;
+    StringRef name = net.gates > 1 && function == 0 ? "Sigmoid" : "Tanh";
+    if (net.activations && i < net.activations->size())
+      name = mlir::cast<StringAttr>((*net.activations)[i]).getValue();
+    auto value = [&](std::optional<ArrayRef<float>> given, double otherwise) {
+      return given && i < given->size() ? double((*given)[i]) : otherwise;
+    };
+    auto is = [&](StringRef other) { return name.equals_insensitive(other); };
+    if (is("Affine"))
+      return value(net.alphas, 1) * x + value(net.betas, 0);
+    if (is("ScaledTanh"))
+      return value(net.alphas, 1) *
+             graph.op("onnx.Tanh", value(net.betas, 1) * x);
+    if (is("HardSigmoid"))
+      return graph.op("onnx.HardSigmoid", x,
+                      {{"alpha", value(net.alphas, 0.2)},
+                       {"beta", value(net.betas, 0.5)}});
+    if (is("LeakyRelu"))
+      return graph.op("onnx.LeakyRelu", x, {{"alpha", value(net.alphas, 0.01)}});
+    if (is("ThresholdedRelu") || is("Elu"))
+      return graph.op(is("Elu") ? "onnx.Elu" : "onnx.ThresholdedRelu", x,
+                      {{"alpha", value(net.alphas, 1)}});
+    for (StringRef plain : {"Tanh", "Sigmoid", "Relu", "Softsign", "Softplus"})
+      if (is(plain))
+        return graph.op(("onnx." + plain).str(), x);
+    graph.fail("activation '" + name + "' is unknown");
+    return x;
+  }
+
+  Graph &graph;
+  const Recurrence &net;
+  int64_t direction;
+  Node weights, inputBias, stateBias, peephole;
+};
+
+struct Loop {
+  ImplicitLocOpBuilder &builder;
+  Graph &graph;
+  const Recurrence &net;
+
+  // The slice of one step, without the dimension of time; and where it lies.
+  SmallVector<OpFoldResult> offsets(Value time, Value tensor) {
+    SmallVector<OpFoldResult> all(rankOf(tensor), builder.getIndexAttr(0));
+    all[0] = time;
+    return all;
+  }
+  SmallVector<OpFoldResult> cut(Value tensor) {
+    SmallVector<OpFoldResult> sizes = sizesOf(builder, tensor);
+    sizes[0] = builder.getIndexAttr(1);
+    return sizes;
+  }
+  Value at(Value tensor, Value time) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
+    auto one = RankedTensorType::get(type.getShape().drop_front(),
+                                     type.getElementType());
+    return tensor::ExtractSliceOp::create(builder, one, tensor,
+                                          offsets(time, tensor), cut(tensor),
+                                          ones);
+  }
+
+  // Sequences that have ended keep their state and give zeros.
+  Node running(Value time, Node like) {
+    if (!net.lengths.given())
+      return {};
+    constexpr int64_t int64 = 7;
+    Value step = arith::IndexCastOp::create(builder, builder.getI64Type(), time);
+    Value now = tensor::FromElementsOp::create(
+        builder, RankedTensorType::get({1, 1}, builder.getI64Type()), step);
+    return Node(graph, now) <
+           onnxc::cast(unsqueeze(net.lengths, {1}), int64);
+  }
+
+  // All outputs of one direction (time, batch, hidden), and the last state.
+  SmallVector<Value> run(int64_t direction, bool reversed, State start) {
+    Cell cell(graph, net, direction);
+    Node inputs = cell.inputs();
+    if (graph.failed)
+      return {};
+    Value steps = tensor::DimOp::create(builder, net.x.value, 0);
+    Value zero = arith::ConstantIndexOp::create(builder, 0);
+    Value one = arith::ConstantIndexOp::create(builder, 1);
+    auto stateType = cast<RankedTensorType>(start.h.value.getType());
+    SmallVector<OpFoldResult> sizes = sizesOf(builder, start.h.value);
+    sizes.insert(sizes.begin(), sizeOf(builder, net.x.value, 0).number
+                                    ? sizesOf(builder, net.x.value)[0]
+                                    : OpFoldResult(steps));
+    SmallVector<Value> carried = {
+        tensor::EmptyOp::create(builder, sizes, stateType.getElementType()),
+        start.h.value};
+    if (start.c.given())
+      carried.push_back(start.c.value);
+    auto body = [&](OpBuilder &, Location, Value position, ValueRange args) {
+      Value time = position;
+      if (reversed)
+        time = arith::SubIOp::create(
+            builder, arith::SubIOp::create(builder, steps, one), position);
+      State state = {Node(graph, args[1]), {}};
+      if (args.size() > 2)
+        state.c = Node(graph, args[2]);
+      State next = cell.step(Node(graph, at(inputs.value, time)), state);
+      Node output = next.h;
+      if (Node runs = running(time, next.h); runs.given()) {
+        output = select(runs, next.h, constantLike(0, next.h));
+        next.h = select(runs, next.h, state.h);
+        if (next.c.given())
+          next.c = select(runs, next.c, state.c);
+      }
+      SmallVector<Value> yielded;
+      if (graph.failed) {
+        llvm::append_range(yielded, args);
+      } else {
+        SmallVector<OpFoldResult> ones(3, builder.getIndexAttr(1));
+        Value row = castTo(builder, output.value, stateType);
+        yielded = {tensor::InsertSliceOp::create(
+                       builder, row, args[0], offsets(time, args[0]),
+                       cut(args[0]), ones),
+                   castTo(builder, next.h.value, stateType)};
+        if (next.c.given())
+          yielded.push_back(castTo(builder, next.c.value, stateType));
+      }
+      scf::YieldOp::create(builder, yielded);
+    };
+    auto loop = scf::ForOp::create(builder, zero, steps, one, carried, body);
+    return SmallVector<Value>(loop.getResults());
+  }
+};
+
+Node initialState(Graph &graph, const Recurrence &net, Node given,
+                  int64_t direction) {
+  if (given.given())
+    return squeeze(slice(given, 0, direction, direction + 1), {0});
+  Node sizes = concat({sizeOf(net.x, 1), graph.ints({net.hidden})}, 0);
+  Node zeros = graph.op("onnx.ConstantOfShape", sizes);
+  return castLike(zeros, net.x);
+}
+
+// Y, Y_h and perhaps Y_c, in the layout of today's default.
+SmallVector<Node> runAll(ImplicitLocOpBuilder &builder, Graph &graph,
+                         const Recurrence &net) {
+  bool both = net.direction == "bidirectional";
+  SmallVector<SmallVector<Node>> parts(net.gates == 4 ? 3 : 2);
+  for (int64_t direction = 0; direction < (both ? 2 : 1); ++direction) {
+    State start = {initialState(graph, net, net.initialH, direction), {}};
+    if (net.gates == 4)
+      start.c = initialState(graph, net, net.initialC, direction);
+    if (graph.failed)
+      return {};
+    bool reversed = direction == 1 || net.direction == "reverse";
+    SmallVector<Value> done =
+        Loop{builder, graph, net}.run(direction, reversed, start);
+    if (graph.failed)
+      return {};
+    for (auto [part, value] : llvm::zip_equal(parts, done))
+      part.push_back(
+          unsqueeze(Node(graph, value), {&part == &parts[0] ? 1 : 0}));
+  }
+  SmallVector<Node> results;
+  for (auto [i, part] : llvm::enumerate(parts))
+    results.push_back(both ? concat(part, i == 0 ? 1 : 0) : part.front());
+  return results;
+}
+
+template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Graph graph(builder, op.getLoc());
+    auto node = [&](Value value) {
+      return value ? Node(graph, value) : Node();
+    };
+    Recurrence net;
+    net.op = op;
+    net.x = node(adaptor.getX());
+    net.w = node(adaptor.getW());
+    net.r = node(adaptor.getR());
+    net.b = node(adaptor.getB());
+    net.lengths = node(adaptor.getSequenceLens());
+    net.initialH = node(adaptor.getInitialH());
+    net.activations = op.getActivations();
+    net.alphas = op.getActivationAlpha();
+    net.betas = op.getActivationBeta();
+    net.clip = op.getClip();
+    net.direction = op.getDirection();
+    net.gates = net.functions = 1;
+    if constexpr (std::is_same_v<Op, GRUOp>) {
+      net.gates = 3;
+      net.functions = 2;
+      net.linearBeforeReset = op.getLinearBeforeReset() != 0;
+    }
+    if constexpr (std::is_same_v<Op, LSTMOp>) {
+      net.gates = 4;
+      net.functions = 3;
+      net.initialC = node(adaptor.getInitialC());
+      net.peephole = node(adaptor.getP());
+      net.inputForget = op.getInputForget() != 0;
+    }
+    net.hidden = staticSize(net.r, 2);
+    if (net.hidden < 0)
+      return op.emitError("the size of the state must be known");
+    bool batchFirst = op.getLayout() != 0;
+    if (batchFirst) {
+      net.x = transpose(net.x, {1, 0, 2});
+      for (Node *state : {&net.initialH, &net.initialC})
+        if (state->given())
+          *state = transpose(*state, {1, 0, 2});
+    }
+    SmallVector<Node> results = runAll(builder, graph, net);
+    if (graph.failed)
+      return failure();
+    SmallVector<Value> values;
+    for (auto [i, result, type] :
+         llvm::enumerate(results, op->getResultTypes())) {
+      Node y = result;
+      if (batchFirst)
+        y = i == 0 ? transpose(y, {2, 0, 1, 3}) : transpose(y, {1, 0, 2});
+      if (graph.failed)
+        return failure();
+      values.push_back(castTo(builder, y.value,
+                              this->getTypeConverter()->convertType(type)));
+    }
+    rewriter.replaceOp(op, values);
+    return success();
+  }
+};
+
+} // namespace
+
+void addRecurrentPatterns(TypeConverter &types, RewritePatternSet &patterns) {
+  patterns.add<LowerRecurrent<RNNOp>, LowerRecurrent<GRUOp>,
+               LowerRecurrent<LSTMOp>>(types, patterns.getContext());
+}
+
+} // namespace onnxc
