@@ -1,0 +1,238 @@
+// LLVM optimisation and code generation in process. The object must be complete
+// by itself: what instructions turn out to call is linked in from the support
+// library, and an undefined symbol that is left is an error here, not at the
+// user's linker.
+#include "codegen/Codegen.h"
+#include "codegen/Machine.h"
+#include "codegen/Optimize.h"
+#include "codegen/SharedObject.h"
+#include "codegen/Support.h"
+#include "codegen/Translate.h"
+#include "codegen/Weights.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace onnxc {
+namespace {
+
+Error failure(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+Error generate(Module &module, TargetMachine &machine, CodeGenFileType type,
+               raw_pwrite_stream &stream) {
+  legacy::PassManager passes;
+  passes.add(new TargetLibraryInfoWrapperPass(
+      freestandingLibrary(module.getTargetTriple())));
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return failure("the target cannot write such a file");
+  passes.run(module);
+  return Error::success();
+}
+
+Expected<SmallVector<std::string>> undefinedSymbols(StringRef path) {
+  Expected<object::OwningBinary<object::ObjectFile>> binary =
+      object::ObjectFile::createObjectFile(path);
+  if (!binary)
+    return binary.takeError();
+  SmallVector<std::string> names;
+  for (const object::SymbolRef &symbol : binary->getBinary()->symbols()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return joinErrors(flags.takeError(), name.takeError());
+    if ((*flags & object::SymbolRef::SF_Undefined) && !name->empty())
+      names.push_back(name->str());
+  }
+  return names;
+}
+
+Error writeFile(StringRef path, function_ref<Error(raw_fd_ostream &)> write) {
+  std::error_code error;
+  raw_fd_ostream stream(path, error, sys::fs::OF_None);
+  if (error)
+    return createFileError(path, error);
+  if (Error failed = write(stream))
+    return failed;
+  stream.flush();
+  if (stream.has_error()) {
+    error = stream.error();
+    stream.clear_error();
+    return createFileError(path, error);
+  }
+  return Error::success();
+}
+
+// Without the table of symbols, for which the assembler would read the file
+// with the weights again.
+void writeBitcode(const Module &module, raw_ostream &stream) {
+  SmallVector<char, 0> buffer;
+  BitcodeWriter writer(buffer);
+  writer.writeModule(module);
+  writer.writeStrtab();
+  stream.write(buffer.data(), buffer.size());
+}
+
+class Emitter {
+public:
+  Emitter(mlir::ModuleOp module, const EmitOptions &options, Machine machine)
+      : module(module), options(options), machine(std::move(machine)),
+        bytes(weightsBytes(module)) {}
+
+  Expected<Emitted> emit(StringRef path);
+
+private:
+  Error prepare();
+  Error writeObject(StringRef path);
+  Error writeText(StringRef path);
+  Error writeLinked(StringRef path);
+  Error writeWeightsFile() {
+    return writeFile(options.weightsPath, [&](raw_fd_ostream &stream) {
+      return writeWeights(module, stream);
+    });
+  }
+
+  mlir::ModuleOp module;
+  const EmitOptions &options;
+  Machine machine;
+  uint64_t bytes;
+  uint64_t codeBytes = 0;
+  LLVMContext context;
+  std::unique_ptr<Module> llvm;
+};
+
+// Optimised, complete as far as one can tell before code generation.
+Error Emitter::prepare() {
+  StringRef weightsName;
+  if (bytes && options.keepsWeightsOutside)
+    weightsName = options.weightsName;
+  Expected<std::unique_ptr<Module>> translated =
+      translate(module, context, machine, {options.prefix, weightsName});
+  if (!translated)
+    return translated.takeError();
+  llvm = std::move(*translated);
+  if (verifyModule(*llvm, &errs()))
+    return failure("the module is broken");
+  optimize(*llvm, *machine.llvm, options.level);
+  requestSupport(*llvm, predictCalls(*llvm));
+  if (Error error = linkSupport(*llvm))
+    return error;
+  setAttributes(*llvm, *machine.llvm);
+  if (bytes && !options.keepsWeightsOutside) {
+    bool isText = options.form == Form::Assembly ||
+                  options.form == Form::Llvm || options.form == Form::Bitcode;
+    defineWeights(*llvm, options.prefix, options.prefix + "_weights", bytes,
+                  isText ? StringRef(options.weightsName) : StringRef());
+  }
+  return Error::success();
+}
+
+// Code generation may call functions that nobody foresaw. Those of the support
+// library are added for another try.
+Error Emitter::writeObject(StringRef path) {
+  for (;;) {
+    std::unique_ptr<Module> copy = CloneModule(*llvm);
+    auto write = [&](raw_fd_ostream &stream) {
+      return generate(*copy, *machine.llvm, CodeGenFileType::ObjectFile,
+                      stream);
+    };
+    if (Error error = writeFile(path, write))
+      return error;
+    Expected<SmallVector<std::string>> missing = undefinedSymbols(path);
+    if (!missing)
+      return missing.takeError();
+    if (missing->empty())
+      break;
+    if (requestSupport(*llvm, *missing) != missing->size())
+      return failure("the code needs '" + join(*missing, "', '") +
+                     "', which an object without a library does not have");
+    if (Error error = linkSupport(*llvm))
+      return error;
+    setAttributes(*llvm, *machine.llvm);
+  }
+  uint64_t size = 0;
+  if (std::error_code error = sys::fs::file_size(path, size))
+    return createFileError(path, error);
+  bool isInside = bytes && !options.keepsWeightsOutside;
+  codeBytes = size - (isInside ? bytes : 0);
+  return isInside ? patchWeights(module, options.prefix, path)
+                  : Error::success();
+}
+
+Error Emitter::writeText(StringRef path) {
+  return writeFile(path, [&](raw_fd_ostream &stream) -> Error {
+    if (options.form == Form::Llvm)
+      llvm->print(stream, nullptr);
+    else if (options.form == Form::Bitcode)
+      writeBitcode(*llvm, stream);
+    else
+      return generate(*llvm, *machine.llvm, CodeGenFileType::AssemblyFile,
+                      stream);
+    return Error::success();
+  });
+}
+
+// A shared object or an archive is made of an object beside it.
+Error Emitter::writeLinked(StringRef path) {
+  SmallString<128> object(path);
+  object += ".object";
+  scope_exit remove([&] { sys::fs::remove(object); });
+  if (Error error = writeObject(object))
+    return error;
+  if (options.form == Form::SharedObject)
+    return linkSharedObject(object, path);
+  Expected<NewArchiveMember> member =
+      NewArchiveMember::getFile(object, /*Deterministic=*/true);
+  if (!member)
+    return member.takeError();
+  std::string name = options.prefix + ".o";
+  member->MemberName = name;
+  return writeArchive(path, *member, SymtabWritingMode::NormalSymtab,
+                      object::Archive::K_GNU, /*Deterministic=*/true,
+                      /*Thin=*/false);
+}
+
+Expected<Emitted> Emitter::emit(StringRef path) {
+  bool isText = options.form == Form::Assembly || options.form == Form::Llvm ||
+                options.form == Form::Bitcode;
+  if (Error error = prepare())
+    return error;
+  if (bytes && (isText || options.keepsWeightsOutside)) {
+    if (Error error = writeWeightsFile())
+      return error;
+    // Where .incbin looks for it.
+    machine.llvm->Options.MCOptions.IASSearchPaths.push_back(
+        sys::path::parent_path(options.weightsPath).str());
+  }
+  bool isLinked =
+      options.form == Form::SharedObject || options.form == Form::Archive;
+  if (Error error = isText     ? writeText(path)
+                    : isLinked ? writeLinked(path)
+                               : writeObject(path))
+    return error;
+  return Emitted{codeBytes, bytes};
+}
+
+} // namespace
+
+Expected<Emitted> emit(mlir::ModuleOp module, const EmitOptions &options,
+                       StringRef path) {
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  if (!target)
+    return failure("the module does not say what it is for");
+  Expected<Machine> machine = machineFor(target, options.level);
+  if (!machine)
+    return machine.takeError();
+  return Emitter(module, options, std::move(*machine)).emit(path);
+}
+
+} // namespace onnxc

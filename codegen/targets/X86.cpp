@@ -1,0 +1,72 @@
+// x86-64. Vector width and register count follow from the features alone:
+// AVX-512 has 32 registers of 512 bits, AVX 16 of 256, the baseline 16 of 128.
+// How many full-width FMA a cycle a core issues is not a feature; the cores
+// that do fewer 512-bit ones than 256-bit ones are named below. Object files
+// run on any current machine by default: x86-64-v3 is Haswell and Zen, 2013 and
+// 2017.
+#include "codegen/Target.h"
+#include "runtime/include/onnxc/model.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/TargetSelect.h"
+
+using namespace llvm;
+
+namespace onnxc {
+namespace {
+
+bool accepts(const Triple &triple) {
+  return triple.getArch() == Triple::x86_64;
+}
+
+std::string defaultCpu(const Triple &) { return "x86-64-v3"; }
+
+// Zen 4 joins two 256-bit pipes for one 512-bit FMA; client cores have one.
+bool issuesOneWideFma(StringRef cpu) {
+  return StringSwitch<bool>(cpu)
+      .Cases({"znver4", "icelake-client", "tigerlake", "rocketlake"}, true)
+      .Default(false);
+}
+
+MachineFacts facts(StringRef cpu, const Features &features) {
+  MachineFacts facts;
+  bool wide = features.has("avx512f") && features.has("avx512vl");
+  facts.vectorBits = wide ? 512 : features.has("avx") ? 256 : 128;
+  facts.vectorRegisters = wide ? 32 : 16;
+  facts.fmaPerCycle = wide && issuesOneWideFma(cpu) ? 1 : 2;
+  facts.l1Bytes = 32 << 10;
+  // The smallest that the CPUs in question have; znver and server cores have
+  // more.
+  facts.l2Bytes = cpu.starts_with("znver") ? 512 << 10
+                  : wide                   ? 1 << 20
+                                           : 256 << 10;
+  facts.hasF16 = features.has("f16c");
+  return facts;
+}
+
+uint64_t requiredFeatures(const Features &features) {
+  uint64_t mask = 0;
+#define X(bit, name) mask |= features.has(name) ? uint64_t(1) << bit : 0;
+  ONNXC_X86_FEATURES(X)
+#undef X
+  return mask;
+}
+
+void initialize() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeX86AsmParser();
+}
+
+} // namespace
+
+extern const TargetBackend targetX86 = {"x86",
+                                        accepts,
+                                        defaultCpu,
+                                        facts,
+                                        ONNXC_MACHINE_X86_64,
+                                        requiredFeatures,
+                                        initialize};
+
+} // namespace onnxc
