@@ -1,0 +1,354 @@
+// One compilation, from top to bottom: read, run the stages, write.
+#include "compiler/Compile.h"
+#include "codegen/Header.h"
+#include "codegen/Machine.h"
+#include "compiler/Diagnostics.h"
+#include "compiler/Dump.h"
+#include "compiler/Pipeline.h"
+#include "compiler/import/Importer.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnxc/ModuleOptions.h"
+#include "dialects/onnxc/Onnxc.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/thread.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+// Subgraphs nest and so do the walks over them: more stack than threads get by
+// default. Untouched pages cost nothing.
+constexpr std::optional<unsigned> stackBytes = 512u << 20;
+
+DialectRegistry allDialects() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<OnnxDialect, OnnxcDialect>();
+  registerTranslations(registry);
+  return registry;
+}
+
+class Compilation {
+public:
+  explicit Compilation(const Options &options)
+      : options(options), context(allDialects()),
+        diagnostics(&context,
+                    options.input == "-" ? "<stdin>" : options.input) {
+    context.loadAllAvailableDialects();
+    if (options.threads == 1)
+      context.disableMultithreading();
+  }
+
+  Exit run() {
+    if (failed(checkOutput()))
+      return diagnostics.exit();
+    removeEarlier();
+    if (failed(checkStages()) || failed(read()) || failed(recordOptions()) ||
+        failed(runStages()) || failed(write())) {
+      removeEarlier();
+      // A pass that fails silently is a defect, but never a success.
+      return std::max(diagnostics.exit(), Exit::BadInput);
+    }
+    return Exit::Ok;
+  }
+
+private:
+  LogicalResult checkOutput();
+  LogicalResult checkStages();
+  LogicalResult checkOverrides(const ::onnx::GraphProto &graph);
+  LogicalResult read();
+  LogicalResult readText(StringRef bytes);
+  LogicalResult readWire(StringRef bytes);
+  LogicalResult recordOptions();
+  LogicalResult runStages();
+  LogicalResult runStage(size_t index);
+  LogicalResult dumpStage(size_t index);
+  LogicalResult write();
+  LogicalResult writeModule();
+  LogicalResult writeObject();
+  LogicalResult writeDependencies();
+  void removeEarlier();
+  std::string besides(StringRef extension) const;
+  bool hasHeader() const {
+    return options.form != Form::Llvm && options.form != Form::Bitcode &&
+           options.output != "-";
+  }
+  bool stopsAt(StringRef stage) const { return options.stopAfter == stage; }
+
+  const Options &options;
+  MLIRContext context;
+  Diagnostics diagnostics;
+  // What the module points into.
+  std::unique_ptr<llvm::MemoryBuffer> input, weights;
+  std::unique_ptr<Model> model;
+  OwningOpRef<ModuleOp> module;
+  size_t done = 0; // stages
+};
+
+LogicalResult Compilation::checkOutput() {
+  if (options.input != "-" &&
+      llvm::sys::fs::equivalent(options.output, options.input))
+    return diagnostics.error("the output would replace the input", Exit::Usage);
+  return success();
+}
+
+LogicalResult Compilation::checkStages() {
+  auto check = [&](StringRef stage) {
+    if (stageIndex(stage))
+      return success();
+    std::string names;
+    for (const Stage &known : pipeline())
+      names += (names.empty() ? "" : ", ") + known.name.str();
+    return diagnostics.error("'" + stage + "' is no stage; there are " + names,
+                             Exit::Usage);
+  };
+  for (const std::string &stage : options.dumps)
+    if (failed(check(stage)))
+      return failure();
+  if (!options.stopAfter.empty() && failed(check(options.stopAfter)))
+    return failure();
+  return success();
+}
+
+std::string Compilation::besides(StringRef extension) const {
+  llvm::SmallString<128> path(options.output);
+  llvm::sys::path::replace_extension(path, extension);
+  return std::string(path);
+}
+
+// Before the work and after a failure: nobody links what an earlier run left.
+void Compilation::removeEarlier() {
+  if (options.checkOnly)
+    return;
+  removeFile(options.output);
+  if (!options.stopAfter.empty())
+    removeFile(options.output + ".weights");
+  else if (hasHeader())
+    removeFile(besides(".h"));
+  if (options.writeDependencies)
+    removeFile(besides(".d"));
+}
+
+LogicalResult Compilation::read() {
+  auto opened = llvm::MemoryBuffer::getFileOrSTDIN(
+      options.input, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!opened)
+    return diagnostics.error(opened.getError().message());
+  input = std::move(*opened);
+  StringRef bytes = input->getBuffer();
+  bool isText = StringRef(options.input).ends_with(".mlir");
+  return isText ? readText(bytes) : readWire(bytes);
+}
+
+LogicalResult Compilation::checkOverrides(const ::onnx::GraphProto &graph) {
+  std::map<std::string, bool> inputs, symbols;
+  for (const auto &given : graph.input()) {
+    inputs[given.name()] = true;
+    for (const auto &dim : given.type().tensor_type().shape().dim())
+      symbols[dim.dim_param()] = true;
+  }
+  for (const auto &[name, shape] : options.shapes)
+    if (!inputs.count(name))
+      return diagnostics.error("--shape: no input is named '" + name + "'",
+                               Exit::Usage);
+  for (const auto &[name, size] : options.dims)
+    if (!symbols.count(name))
+      return diagnostics.error("--dim: no dimension is named '" + name + "'",
+                               Exit::Usage);
+  return success();
+}
+
+LogicalResult Compilation::readWire(StringRef bytes) {
+  auto parsed = readModel(options.input, bytes);
+  if (!parsed)
+    return diagnostics.error(llvm::toString(parsed.takeError()));
+  model = std::move(*parsed);
+  input.reset(); // the message holds its own copy
+  if (failed(checkOverrides(model->proto.graph())))
+    return failure();
+  module = importModel(&context, *model, options);
+  return success(bool(module));
+}
+
+// A text says which stage it left; without a word it is a model in onnx
+// operations.
+LogicalResult Compilation::readText(StringRef bytes) {
+  ParserConfig config(&context);
+  module = parseSourceString<ModuleOp>(bytes, config, options.input);
+  if (!module)
+    return failure();
+  auto attached = attachWeights(*module, options.input);
+  if (failed(attached))
+    return failure();
+  weights = std::move(*attached);
+  auto stage = (*module)->getAttrOfType<StringAttr>(stageAttrName);
+  std::optional<size_t> index = stageIndex(stage ? stage.getValue() : "import");
+  if (!index)
+    return diagnostics.error("'" + stage.getValue() + "' is no stage");
+  done = *index;
+  return success();
+}
+
+// What a dumped module continues with, unless the command line says otherwise.
+LogicalResult Compilation::recordOptions() {
+  Builder builder(&context);
+  ModuleOp op = *module;
+  if (options.level || !op->hasAttr(levelAttrName))
+    op->setAttr(levelAttrName,
+                builder.getI64IntegerAttr(options.level.value_or(3)));
+  if (options.numerics)
+    op->setAttr(numericsAttrName,
+                builder.getStringAttr(*options.numerics == Numerics::Strict
+                                          ? "strict"
+                                          : "default"));
+  bool given = options.target || options.cpu || options.features;
+  if (!given && op->hasAttr(targetAttrName))
+    return success();
+  auto target = targetAttrFor(&context, {options.target.value_or(""),
+                                         options.cpu.value_or(""),
+                                         options.features.value_or("")});
+  if (!target)
+    return diagnostics.error(llvm::toString(target.takeError()), Exit::Usage);
+  op->setAttr(targetAttrName, *target);
+  return success();
+}
+
+LogicalResult Compilation::dumpStage(size_t index) {
+  StringRef name = pipeline()[index].name;
+  if (!llvm::is_contained(options.dumps, name))
+    return success();
+  if (options.dumpFolder.empty()) {
+    llvm::errs() << "// after stage '" << name << "'\n";
+    dump(*module, llvm::errs());
+    return success();
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  dump(*module, stream);
+  llvm::sys::fs::create_directories(options.dumpFolder);
+  std::string path =
+      fmt::format("{}/{}-{}.mlir", options.dumpFolder, index, name.str());
+  if (llvm::Error error = writeFiles(OutputFile{path, text}))
+    return diagnostics.error(llvm::toString(std::move(error)));
+  return success();
+}
+
+LogicalResult Compilation::runStage(size_t index) {
+  const Stage &stage = pipeline()[index];
+  if (options.verbose)
+    fmt::print(stderr, "onnxc: {}: {}\n", stage.name.str(), stage.leaves.str());
+  PassManager passes(&context);
+  passes.enableVerifier();
+  options.configure(passes);
+  stage.add(passes, options);
+  if (failed(passes.run(*module)) || failed(verifyStage(stage, *module)))
+    return failure();
+  (*module)->setAttr(stageAttrName, StringAttr::get(&context, stage.name));
+  done = index;
+  return dumpStage(index);
+}
+
+LogicalResult Compilation::runStages() {
+  if (done == 0) {
+    (*module)->setAttr(stageAttrName, StringAttr::get(&context, "import"));
+    if (failed(dumpStage(0)))
+      return failure();
+  }
+  for (size_t index = done + 1; index < pipeline().size(); ++index) {
+    if (stopsAt(pipeline()[done].name) || !pipeline()[index].add)
+      break;
+    if (failed(runStage(index)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Compilation::writeModule() {
+  std::vector<OutputFile> files = printModule(*module, options.output);
+  if (llvm::Error error = writeFiles(files))
+    return diagnostics.error(llvm::toString(std::move(error)));
+  return success();
+}
+
+// Codegen writes a file of its own, which takes the output's place when all is
+// well; the header follows.
+LogicalResult Compilation::writeObject() {
+  EmitOptions emission;
+  StringRef stem = llvm::sys::path::stem(options.output);
+  emission.prefix = prefixFrom(options.name.empty() ? stem : options.name);
+  emission.form = options.form;
+  emission.level = levelOf(*module);
+  emission.weightsPath = options.weightsFile;
+  emission.keepsWeightsOutside = !options.weightsFile.empty();
+  if (options.weightsFile.empty())
+    emission.weightsPath = options.output + ".weights";
+  emission.weightsName = llvm::sys::path::filename(emission.weightsPath).str();
+  auto aside = TemporaryFile::create(options.output);
+  if (!aside)
+    return diagnostics.error(llvm::toString(aside.takeError()));
+  auto emitted = emit(*module, emission, aside->path());
+  if (!emitted)
+    return diagnostics.error(llvm::toString(emitted.takeError()));
+  if (options.verbose)
+    fmt::print(stderr, "onnxc: object: {} bytes of code, {} of weights\n",
+               emitted->codeBytes, emitted->weightsBytes);
+  if (llvm::Error error = aside->keep())
+    return diagnostics.error(llvm::toString(std::move(error)));
+  if (!hasHeader())
+    return success();
+  OutputFile header{besides(".h"), headerFor(*module, emission.prefix)};
+  if (llvm::Error error = writeFiles(header))
+    return diagnostics.error(llvm::toString(std::move(error)));
+  return success();
+}
+
+// A make rule: spaces in names are escaped.
+LogicalResult Compilation::writeDependencies() {
+  auto escaped = [](StringRef path) {
+    std::string text;
+    for (char c : path)
+      text += (c == ' ' || c == '#' ? "\\"
+               : c == '$'           ? "$"
+                                    : "") +
+              std::string(1, c);
+    return text;
+  };
+  std::string rule = escaped(options.output) + ": " + escaped(options.input);
+  if (model)
+    for (auto &file : model->dataFiles)
+      rule += " \\\n  " + escaped(model->folder + "/" + file.first().str());
+  if (weights)
+    rule += " \\\n  " + escaped(options.input + ".weights");
+  if (llvm::Error error = writeFiles(OutputFile{besides(".d"), rule + "\n"}))
+    return diagnostics.error(llvm::toString(std::move(error)));
+  return success();
+}
+
+LogicalResult Compilation::write() {
+  if (options.checkOnly)
+    return success();
+  if (failed(options.stopAfter.empty() || stopsAt("object") ? writeObject()
+                                                            : writeModule()))
+    return failure();
+  return options.writeDependencies ? writeDependencies() : success();
+}
+
+} // namespace
+
+Exit compile(const Options &options) {
+  Exit exit = Exit::BadInput;
+  llvm::thread worker(stackBytes, [&] { exit = Compilation(options).run(); });
+  worker.join();
+  return exit;
+}
+
+} // namespace onnxc

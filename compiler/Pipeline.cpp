@@ -1,0 +1,150 @@
+// The way of a model through the compiler. Each stage leaves the IR in the
+// state that its third column says; verifyStage() checks the promise after
+// every stage.
+// --dump= and --stop-after= take their names from here.
+#include "compiler/Pipeline.h"
+#include "compiler/Evaluate.h"
+#include "lowering/Passes.h"
+#include "lowering/graph/FoldConstants.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+// What is folded may be a shape, which lets more be folded.
+void addGraph(OpPassManager &pm, const Options &options) {
+  Evaluator evaluator = [options](OwningOpRef<ModuleOp> module) {
+    return evaluate(std::move(module), options);
+  };
+  for (int round = 0; round < 2; ++round) {
+    pm.addPass(createInferShapes());
+    addCleanup(pm);
+    if (round == 0)
+      pm.addPass(createFoldAffine());
+    pm.addPass(createFoldConstants(evaluator));
+  }
+  pm.addPass(createInferShapes());
+  addCleanup(pm);
+}
+
+void addTensor(OpPassManager &pm, const Options &options) {
+  pm.addPass(createExpandComposite());
+  pm.addPass(createInferShapes());
+  pm.addPass(createOnnxToLinalg());
+  pm.addPass(createLowerControlFlow());
+  pm.addPass(createPackBorders());
+  addCleanup(pm);
+  pm.addPass(createPropagateLayouts());
+  addCleanup(pm);
+}
+
+void addLoops(OpPassManager &, const Options &) {}
+
+void addMemory(OpPassManager &pm, const Options &options) {
+  pm.addPass(createHoistSizes());
+  addCleanup(pm);
+  pm.addPass(createSetSignature());
+  pm.addPass(createBufferize());
+  addCleanup(pm);
+  pm.addPass(createElideCopies());
+  pm.addPass(createEmbedWeights());
+  pm.addPass(createPlanArena());
+  addCleanup(pm);
+}
+
+void addLlvm(OpPassManager &pm, const Options &options) {
+  pm.addPass(createExpandKernels());
+  pm.addPass(createExpandVectorLoops());
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createExpandMath());
+  pm.addPass(createEmitModelDescriptor());
+  pm.addPass(createLowerChecks());
+  pm.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
+      VectorTransferToSCFOptions().enableFullUnroll()));
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(arith::createArithExpandOpsPass({.includeBf16 = true}));
+  pm.addPass(createLowerMath());
+  addCleanup(pm);
+  pm.addPass(createLowerToLlvm());
+}
+
+bool isOf(Operation *op, std::initializer_list<StringRef> dialects) {
+  return llvm::is_contained(dialects, op->getName().getDialectNamespace());
+}
+
+bool isTensor(Type type) { return isa<TensorType>(type); }
+
+bool isOnnx(Operation *op) { return isOf(op, {"builtin", "func", "onnx"}); }
+
+bool isRankedOnnx(Operation *op) {
+  return isOnnx(op) &&
+         llvm::none_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>);
+}
+
+bool isNoOnnx(Operation *op) { return !isOf(op, {"onnx"}); }
+
+// The body of a kernel stays on tensors: it says what the kernel computes.
+bool isPlanned(Operation *op) {
+  return op->getParentOfType<KernelOp>() || isa<KernelOp>(op) ||
+         (!isa<memref::AllocOp, memref::AllocaOp>(op) &&
+          llvm::none_of(op->getResultTypes(), isTensor));
+}
+
+bool isLlvm(Operation *op) { return isOf(op, {"builtin", "llvm"}); }
+
+constexpr Stage stages[] = {
+    {"import", nullptr, "onnx operations in today's form", isOnnx},
+    {"graph", addGraph, "ranks known, constants folded, no dead nodes",
+     isRankedOnnx},
+    {"tensor", addTensor, "linalg on tensors, no onnx operation left",
+     isNoOnnx},
+    {"loops", addLoops, "hot computations grouped into scheduled kernels",
+     isNoOnnx},
+    {"memory", addMemory, "buffers in one arena, no allocation left",
+     isPlanned},
+    {"llvm", addLlvm, "llvm dialect with entry points and descriptor", isLlvm},
+    {"object", nullptr, "bytes for the machine, and a header", nullptr},
+};
+
+} // namespace
+
+ArrayRef<Stage> pipeline() { return stages; }
+
+LogicalResult verifyStage(const Stage &stage, ModuleOp module) {
+  Operation *wrong = nullptr;
+  module->walk([&](Operation *op) {
+    wrong = stage.allows(op) ? nullptr : op;
+    return wrong ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (wrong)
+    return wrong->emitError() << "'" << wrong->getName()
+                              << "' is left after stage '" << stage.name << "'";
+  return success();
+}
+
+std::optional<size_t> stageIndex(StringRef name) {
+  for (auto [index, stage] : llvm::enumerate(stages))
+    if (stage.name == name)
+      return index;
+  return std::nullopt;
+}
+
+} // namespace onnxc

@@ -1,0 +1,136 @@
+// The importer's state. One Scope for each graph that is being read, one Frame
+// for each function call.
+#pragma once
+#include "compiler/import/Model.h"
+#include "compiler/import/Types.h"
+#include "dialects/onnx/Record.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace onnxc {
+
+// The values a node can name. Subgraphs see those around them, functions do
+// not.
+struct Scope {
+  const Scope *around = nullptr;
+  llvm::StringMap<mlir::Value> values = {};
+  llvm::StringSet<> absent = {}; // optional inputs that a call leaves out
+
+  mlir::Value find(llvm::StringRef name) const {
+    for (const Scope *scope = this; scope; scope = scope->around)
+      if (mlir::Value value = scope->values.lookup(name))
+        return value;
+    return {};
+  }
+  bool isAbsent(llvm::StringRef name) const {
+    for (const Scope *scope = this; scope; scope = scope->around)
+      if (name.empty() || scope->absent.contains(name))
+        return true;
+    return false;
+  }
+};
+
+using Opsets = llvm::StringMap<int64_t>; // by domain
+using AttributesByName = llvm::StringMap<const ::onnx::AttributeProto *>;
+
+// "" and "ai.onnx" are one.
+Opsets opsetsOf(
+    const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto> &ids);
+
+struct Frame {
+  Opsets opsets;
+  // Of a call: what its attribute references mean, and where it stands.
+  AttributesByName attributes = {};
+  const ::onnx::FunctionProto *function = nullptr;
+  std::optional<mlir::Location> caller = {};
+  unsigned depth = 0;
+};
+
+class GraphImporter {
+public:
+  GraphImporter(mlir::MLIRContext *context, Model &model,
+                const Options &options);
+  llvm::LogicalResult importMain(mlir::ModuleOp module);
+  llvm::LogicalResult checkModel(); // Check.cpp
+
+private:
+  using Result = llvm::LogicalResult;
+
+  // Importer.cpp
+  Result checkOpsets(const Opsets &opsets, mlir::Location loc) const;
+  Result importInputs(mlir::Block &entry, Scope &scope);
+  Result importInitializers(const ::onnx::GraphProto &graph, Scope &scope);
+  Result finishMain(Scope &scope, mlir::Operation *function);
+  Result importNodes(
+      const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
+      Scope &scope, const Frame &frame);
+  Result importNode(const ::onnx::NodeProto &node, Scope &scope,
+                    const Frame &frame);
+  Result importOperator(const ::onnx::NodeProto &node, Scope &scope,
+                        const Frame &frame, mlir::Location loc);
+  Result define(Scope &scope, llvm::StringRef name, mlir::Value value,
+                mlir::Location loc);
+  llvm::FailureOr<llvm::SmallVector<mlir::Value>>
+  readInputs(const ::onnx::NodeProto &node, const Scope &scope,
+             mlir::Location loc);
+  llvm::FailureOr<mlir::RegisteredOperationName>
+  findForm(const ::onnx::NodeProto &node, const Frame &frame,
+           mlir::Location loc);
+  mlir::Value createConstant(mlir::ElementsAttr value, mlir::Location loc);
+  mlir::Location locate(const ::onnx::NodeProto &node, const Frame &frame);
+
+  // Check.cpp
+  Result checkGraph(const ::onnx::GraphProto &graph, const Frame &frame);
+  Result
+  checkNodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
+             const Frame &frame);
+
+  // Attributes.cpp
+  llvm::FailureOr<mlir::Attribute>
+  convertAttribute(const ::onnx::AttributeProto &attribute,
+                   llvm::StringRef name, mlir::Location loc);
+  // The value of a Constant, which has a kind of attribute for each type.
+  llvm::FailureOr<mlir::Attribute>
+  convertConstant(const ::onnx::AttributeProto &attribute, llvm::StringRef name,
+                  mlir::Location loc);
+  // What a reference inside a function means; null where the call leaves the
+  // attribute out.
+  const ::onnx::AttributeProto *resolve(const ::onnx::AttributeProto &attribute,
+                                        const Frame &frame) const;
+
+  // Functions.cpp
+  const ::onnx::FunctionProto *
+  findFunction(const ::onnx::NodeProto &node) const;
+  Result inlineFunction(const ::onnx::FunctionProto &function,
+                        const ::onnx::NodeProto &node, Scope &scope,
+                        const Frame &frame, mlir::Location loc);
+  Frame enter(const ::onnx::FunctionProto &function,
+              const ::onnx::NodeProto &node, const Frame &frame,
+              mlir::Location loc) const;
+
+  // Subgraphs.cpp
+  Result importSubgraphs(const ::onnx::NodeProto &node,
+                         mlir::RegisteredOperationName form,
+                         mlir::ValueRange inputs,
+                         const mlir::NamedAttrList &attributes,
+                         const Scope &scope, const Frame &frame,
+                         mlir::Location loc, NodeParts &parts);
+  llvm::FailureOr<std::unique_ptr<mlir::Region>>
+  importBody(const ::onnx::GraphProto &graph, mlir::TypeRange arguments,
+             const Scope &scope, const Frame &frame, mlir::Location loc);
+
+  mlir::MLIRContext *context;
+  mlir::OpBuilder builder;
+  Registry registry;
+  Model &model;
+  Types types;
+  const Options &options;
+  llvm::StringMap<const ::onnx::FunctionProto *> functions;
+  llvm::DenseSet<const ::onnx::FunctionProto *> active; // being inlined
+  uint64_t nodeCount = 0;
+  unsigned nesting = 0;
+};
+
+} // namespace onnxc

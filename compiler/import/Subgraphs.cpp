@@ -1,0 +1,102 @@
+// Subgraphs become regions. They refer to the values around them as they are.
+#include "compiler/import/Graphs.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "llvm/ADT/ScopeExit.h"
+
+#include "dialects/onnx/Families.h" // generated: the classes of every family
+
+using namespace mlir;
+
+namespace onnxc {
+
+static constexpr unsigned deepestNesting = 500;
+// A carried value can lose each of its sizes, one a round.
+static constexpr int mostRounds = 16;
+
+FailureOr<std::unique_ptr<Region>>
+GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
+                          const Scope &scope, const Frame &frame,
+                          Location loc) {
+  auto region = std::make_unique<Region>();
+  Block &block = region->emplaceBlock();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&block);
+  Scope inner{&scope};
+  if (failed(importInitializers(graph, inner)))
+    return failure();
+  size_t next = 0;
+  for (const ::onnx::ValueInfoProto &input : graph.input()) {
+    if (inner.values.count(input.name()))
+      continue;
+    if (next == arguments.size())
+      return emitError(loc) << "expected a subgraph of " << arguments.size()
+                            << " inputs, got " << graph.input_size();
+    Value argument = block.addArgument(arguments[next++], loc);
+    if (failed(define(inner, input.name(), argument, loc)))
+      return failure();
+  }
+  if (next < arguments.size())
+    return emitError(loc) << "expected a subgraph of " << arguments.size()
+                          << " inputs, got " << next;
+  if (failed(importNodes(graph.node(), inner, frame)))
+    return failure();
+  SmallVector<Value> outputs;
+  for (const ::onnx::ValueInfoProto &output : graph.output()) {
+    outputs.push_back(inner.find(output.name()));
+    if (!outputs.back())
+      return emitError(loc) << "no node produces the output '" << output.name()
+                            << "' of a subgraph";
+  }
+  YieldOp::create(builder, loc, outputs);
+  return region;
+}
+
+LogicalResult GraphImporter::importSubgraphs(
+    const ::onnx::NodeProto &node, RegisteredOperationName form,
+    ValueRange inputs, const NamedAttrList &attributes, const Scope &scope,
+    const Frame &frame, Location loc, NodeParts &parts) {
+  AttributesByName graphs;
+  for (const ::onnx::AttributeProto &given : node.attribute())
+    if (const auto *attribute = resolve(given, frame);
+        attribute && attribute->has_g())
+      graphs[given.name()] = attribute;
+  auto *subgraphs = form.getInterface<SubgraphOpInterface>();
+  const OpRecord &record = form.getInterface<OnnxOpInterface>()->getRecord();
+  if (!subgraphs && !graphs.empty())
+    return emitError(loc) << record.type << " takes no subgraphs";
+  if (nesting == deepestNesting)
+    return emitError(loc) << "subgraphs are nested more than " << deepestNesting
+                          << " deep";
+  ++nesting;
+  llvm::scope_exit leave([&] { --nesting; });
+  DictionaryAttr dictionary = attributes.getDictionary(context);
+  for (auto [index, name] : llvm::enumerate(record.regions)) {
+    const ::onnx::AttributeProto *graph = graphs.lookup(name);
+    if (!graph)
+      return emitError(loc)
+             << record.type << " needs attribute '" << name << "'";
+    std::unique_ptr<Region> region;
+    SmallVector<Type> asked, yielded;
+    for (int round = 0;; ++round) {
+      auto wanted =
+          subgraphs->regionArguments(loc, index, inputs, dictionary, yielded);
+      if (failed(wanted))
+        return failure();
+      if (region && *wanted == asked)
+        break;
+      if (round == mostRounds)
+        return emitError(loc) << "the types of carried values do not settle";
+      asked = *wanted;
+      auto body = importBody(graph->g(), asked, scope, frame, loc);
+      if (failed(body))
+        return failure();
+      region = std::move(*body);
+      yielded =
+          llvm::to_vector(region->front().getTerminator()->getOperandTypes());
+    }
+    parts.regions.push_back(std::move(region));
+  }
+  return success();
+}
+
+} // namespace onnxc

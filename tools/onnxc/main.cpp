@@ -1,0 +1,231 @@
+// The command line: arguments become Options. The only file of the compiler
+// that knows llvm::cl.
+#include "Inspect.h"
+#include "compiler/Compile.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+using namespace onnxc;
+using llvm::StringRef;
+
+namespace {
+
+cl::OptionCategory category("onnxc");
+template <typename T> using Flag = cl::opt<T>;
+
+// LLVM's libraries bring hundreds of flags, one of them named as one of ours.
+void forgetForeignFlags() {
+  std::vector<cl::Option *> foreign;
+  for (auto &entry : cl::getRegisteredOptions())
+    if (entry.second->Categories.front()->getName() != "Generic Options")
+      foreign.push_back(entry.second);
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
+// lld registers flags of the same names once it links.
+void forgetOwnFlags() {
+  std::vector<cl::Option *> own;
+  for (auto &entry : cl::getRegisteredOptions())
+    own.push_back(entry.second);
+  for (cl::Option *option : own)
+    option->removeArgument();
+}
+
+// Registers itself when it is made.
+struct Flags {
+  Flag<std::string> inputFile{cl::Positional, cl::value_desc("model"),
+                              cl::desc("<model.onnx | dump.mlir | ->"),
+                              cl::cat(category)};
+  Flag<std::string> outputFile{"o", cl::value_desc("file"), cl::cat(category),
+                               cl::desc("Where to write the object; its header "
+                                        "goes beside it")};
+  Flag<unsigned> level{"O", cl::Prefix, cl::init(3), cl::cat(category),
+                       cl::desc("Optimization level, 0 to 3 (default 3)")};
+  Flag<bool> assembly{"S", cl::cat(category), cl::desc("Same as --emit=asm")};
+  Flag<Form> emitKind{
+      "emit", cl::init(Form::Object), cl::cat(category),
+      cl::desc("What to write (default obj)"),
+      cl::values(clEnumValN(Form::Object, "obj", "object file and header"),
+                 clEnumValN(Form::Assembly, "asm", "assembly"),
+                 clEnumValN(Form::Llvm, "llvm", "LLVM IR as text"),
+                 clEnumValN(Form::Bitcode, "bc", "LLVM bitcode"),
+                 clEnumValN(Form::SharedObject, "so", "shared object"),
+                 clEnumValN(Form::Archive, "a", "static library"))};
+  Flag<std::string> target{"target", cl::value_desc("triple"),
+                           cl::cat(category),
+                           cl::desc("Machine to compile for")};
+  Flag<std::string> cpu{"mcpu", cl::value_desc("name"), cl::cat(category),
+                        cl::desc("Processor; 'native' is this one")};
+  Flag<std::string> features{"mattr", cl::value_desc("+a,-b"),
+                             cl::cat(category), cl::desc("Processor features")};
+  Flag<std::string> name{"name", cl::value_desc("prefix"), cl::cat(category),
+                         cl::desc("Prefix of all symbols (default: the stem of "
+                                  "the output)")};
+  cl::list<std::string> shapes{"shape", cl::value_desc("input:1x3x8"),
+                               cl::cat(category),
+                               cl::desc("Shape of an input; repeatable")};
+  cl::list<std::string> dims{"dim", cl::value_desc("name=n"), cl::cat(category),
+                             cl::desc("Size of a symbolic dimension; "
+                                      "repeatable")};
+  cl::list<std::string> dumps{"dump", cl::value_desc("stage,..."),
+                              cl::CommaSeparated, cl::cat(category),
+                              cl::desc("Print the IR as it leaves a stage")};
+  Flag<std::string> dumpFolder{"dump-dir", cl::value_desc("folder"),
+                               cl::cat(category),
+                               cl::desc("Write dumps to files there")};
+  Flag<std::string> stopAfter{"stop-after", cl::value_desc("stage"),
+                              cl::cat(category),
+                              cl::desc("Write the IR as it leaves a stage")};
+  Flag<bool> dependencies{"MD", cl::cat(category),
+                          cl::desc("Also write a .d file for make and ninja")};
+  Flag<bool> verbose{"v", cl::cat(category), cl::desc("Say what happens")};
+  Flag<std::string> weightsFile{"weights", cl::value_desc("file"),
+                                cl::cat(category),
+                                cl::desc("Write the weights to a file of their "
+                                         "own")};
+  Flag<unsigned> threads{
+      "threads", cl::init(0), cl::cat(category),
+      cl::desc("Threads the compiler may use (default all)")};
+  Flag<Numerics> numerics{
+      "numerics", cl::init(Numerics::Default), cl::cat(category),
+      cl::desc("Floating point rules"),
+      cl::values(clEnumValN(Numerics::Default, "default", "fast and accurate"),
+                 clEnumValN(Numerics::Strict, "strict",
+                            "as the formulas are written"))};
+  Flag<bool> newerOpset{"allow-newer-opset", cl::cat(category),
+                        cl::desc("Try models of opsets newer than the known")};
+
+  Options options() const;
+  std::string defaultOutput() const;
+};
+
+int usage(const llvm::Twine &message) {
+  llvm::errs() << "onnxc: error: " << message << " (see --help)\n";
+  return int(Exit::Usage);
+}
+
+// "data:1x3x8", split at the last colon; nothing after it is a scalar.
+bool parseShape(StringRef text, Options &options) {
+  auto [input, sizes] = text.rsplit(':');
+  if (!text.contains(':') || input.empty())
+    return false;
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<StringRef> parts;
+  if (!sizes.empty())
+    sizes.split(parts, 'x');
+  for (StringRef part : parts) {
+    uint32_t size;
+    if (part.getAsInteger(10, size))
+      return false;
+    shape.push_back(size);
+  }
+  options.shapes[input.str()] = shape;
+  return true;
+}
+
+bool parseDim(StringRef text, Options &options) {
+  auto [symbol, number] = text.rsplit('=');
+  uint32_t size;
+  if (symbol.empty() || number.getAsInteger(10, size))
+    return false;
+  options.dims[symbol.str()] = size;
+  return true;
+}
+
+template <typename T> std::optional<T> ifGiven(const Flag<T> &flag) {
+  return flag.getNumOccurrences() ? std::optional<T>(flag.getValue())
+                                  : std::nullopt;
+}
+
+std::string Flags::defaultOutput() const {
+  if (!stopAfter.empty() || inputFile.getValue() == "-")
+    return "-";
+  static const char *const suffixes[] = {".o", ".s", ".ll", ".bc", ".so", ".a"};
+  llvm::SmallString<128> path(llvm::sys::path::filename(inputFile.getValue()));
+  Form kind = assembly ? Form::Assembly : emitKind.getValue();
+  llvm::sys::path::replace_extension(path, suffixes[int(kind)]);
+  return std::string(path);
+}
+
+Options Flags::options() const {
+  Options options;
+  options.input = inputFile;
+  options.output = outputFile.empty() ? defaultOutput() : outputFile.getValue();
+  options.form = assembly ? Form::Assembly : emitKind.getValue();
+  options.name = name;
+  options.target = ifGiven(target);
+  options.cpu = ifGiven(cpu);
+  options.features = ifGiven(features);
+  options.level = ifGiven(level);
+  options.numerics = ifGiven(numerics);
+  options.allowNewerOpset = newerOpset;
+  options.weightsFile = weightsFile;
+  options.dumps.assign(dumps.begin(), dumps.end());
+  options.dumpFolder = dumpFolder;
+  options.stopAfter = stopAfter;
+  options.writeDependencies = dependencies;
+  options.verbose = verbose;
+  options.threads = threads;
+  options.configure = [](mlir::PassManager &passes) {
+    (void)mlir::applyPassManagerCLOptions(passes);
+    mlir::applyDefaultTimingPassManagerCLOptions(passes);
+  };
+  return options;
+}
+
+enum class Command { Compile, Check };
+
+int compileCommand(Command command, int argc, char **argv) {
+  forgetForeignFlags();
+  Flags flags;
+  mlir::registerAsmPrinterCLOptions();
+  mlir::registerMLIRContextCLOptions();
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
+  cl::SetVersionPrinter([](llvm::raw_ostream &stream) {
+    stream << "onnxc " ONNXC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+  });
+  cl::HideUnrelatedOptions(category);
+  if (!cl::ParseCommandLineOptions(argc, argv,
+                                   "compiles ONNX models to native objects\n",
+                                   &llvm::errs()))
+    return int(Exit::Usage);
+  if (flags.inputFile.empty())
+    return usage("no model given");
+  if (flags.level > 3)
+    return usage("-O takes 0 to 3");
+  Options options = flags.options();
+  if (command == Command::Check) {
+    options.checkOnly = true;
+    options.stopAfter = "tensor";
+  }
+  for (StringRef text : flags.shapes)
+    if (!parseShape(text, options))
+      return usage("--shape wants input:1x3x8, got '" + text + "'");
+  for (StringRef text : flags.dims)
+    if (!parseDim(text, options))
+      return usage("--dim wants name=n, got '" + text + "'");
+  forgetOwnFlags();
+  return int(compile(options));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  if (argc > 1 && StringRef(argv[1]) == "inspect")
+    return argc == 3 ? inspect(argv[2]) : usage("inspect takes one object");
+  // `onnxc check model.onnx` names every node that is not supported.
+  if (argc > 1 && StringRef(argv[1]) == "check")
+    return compileCommand(Command::Check, argc - 1, argv + 1);
+  return compileCommand(Command::Compile, argc, argv);
+}
