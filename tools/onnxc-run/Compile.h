@@ -1,0 +1,24 @@
+// Compiles a model with the onnxc that lies beside this program.
+
+#pragma once
+
+#include "Options.h"
+
+namespace onnxc::run {
+
+// A folder that disappears with its contents.
+class TemporaryFolder {
+public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  const std::string &path() const { return folder; }
+
+private:
+  std::string folder; // empty where none could be made
+};
+
+// The exit code of `onnxc INPUT -o OBJECT` with the options' flags.
+int compileModel(const Options &options, const std::string &object);
+
+} // namespace onnxc::run
