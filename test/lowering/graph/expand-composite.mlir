@@ -1,0 +1,40 @@
+// RUN: onnxc-opt --expand-composite --split-input-file --verify-diagnostics %s | FileCheck %s
+
+// CHECK-LABEL: @softmax_subtracts_the_greatest_first
+// CHECK: "onnx.ReduceMax"
+// CHECK: "onnx.Sub"
+// CHECK: "onnx.Exp"
+// CHECK: "onnx.ReduceSum"
+// CHECK: "onnx.Div"
+func.func @softmax_subtracts_the_greatest_first(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "onnx.Softmax"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @superseded_forms_become_todays
+// CHECK-NOT: onnx.ReduceMean.1
+// CHECK: "onnx.ReduceMean"
+func.func @superseded_forms_become_todays(%x: tensor<2x3xf32>) -> tensor<2x1xf32> {
+  %0 = "onnx.ReduceMean.1"(%x) {axes = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  return %0 : tensor<2x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @elementwise_operators_stay
+// CHECK: "onnx.Add"
+func.func @elementwise_operators_stay(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "onnx.Add"(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @an_inner_error_is_at_the_composite(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @+2 {{axis 5 is outside [-2, 2)}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = "onnx.Softmax"(%x) {axis = 5 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

@@ -1,0 +1,82 @@
+// RUN: onnxc-opt %s --expand-kernels --split-input-file --verify-diagnostics | FileCheck %s
+
+#tile = #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+#bias = affine_map<(m, n) -> (n)>
+
+// Two equal kernels are one function; a column of 12 accumulators lives through the loop over k.
+// CHECK-LABEL: func.func @equal_kernels_share_a_function
+// CHECK-COUNT-2: call @k_
+// CHECK-LABEL: func.func private @k_
+// CHECK-SAME: no_inline
+// CHECK: scf.for %{{.*}} iter_args(
+// CHECK-COUNT-12: vector.fma {{.*}} : vector<8xf32>
+// CHECK: scf.yield
+// CHECK: arith.addf {{.*}} : vector<8xf32>
+// CHECK: vector.store {{.*}} : memref<192xf32{{.*}}>, vector<8xf32>
+// CHECK-NOT: func.func
+func.func @equal_kernels_share_a_function(%A: memref<12x64xf32>, %W: memref<1x64x16xf32>, %V: memref<1x64x16xf32>,
+                                          %bias: memref<16xf32>, %C: memref<12x16xf32>, %D: memref<12x16xf32>) {
+  onnxc.kernel #tile ins(%A, %W, %bias : memref<12x64xf32>, memref<1x64x16xf32>, memref<16xf32>)
+      outs(%C : memref<12x16xf32>) {
+  ^bb0(%a: tensor<12x64xf32>, %w: tensor<1x64x16xf32>, %v: tensor<16xf32>, %c: tensor<12x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x16xf32>
+    %b = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %e
+        : tensor<1x64x16xf32> -> tensor<64x16xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%c : tensor<12x16xf32>) -> tensor<12x16xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<12x64xf32>, tensor<64x16xf32>) outs(%start : tensor<12x16xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<12x16xf32>
+    %r = linalg.generic {indexing_maps = [#id, #bias, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%sum, %v : tensor<12x16xf32>, tensor<16xf32>) outs(%c : tensor<12x16xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+    } -> tensor<12x16xf32>
+    onnxc.yield %r : tensor<12x16xf32>
+  }
+  onnxc.kernel #tile ins(%A, %V, %bias : memref<12x64xf32>, memref<1x64x16xf32>, memref<16xf32>)
+      outs(%D : memref<12x16xf32>) {
+  ^bb0(%a: tensor<12x64xf32>, %w: tensor<1x64x16xf32>, %v: tensor<16xf32>, %c: tensor<12x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x16xf32>
+    %b = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %e
+        : tensor<1x64x16xf32> -> tensor<64x16xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%c : tensor<12x16xf32>) -> tensor<12x16xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<12x64xf32>, tensor<64x16xf32>) outs(%start : tensor<12x16xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<12x16xf32>
+    %r = linalg.generic {indexing_maps = [#id, #bias, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%sum, %v : tensor<12x16xf32>, tensor<16xf32>) outs(%c : tensor<12x16xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+    } -> tensor<12x16xf32>
+    onnxc.yield %r : tensor<12x16xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @no_contraction_in_the_body(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{expected one contraction in the body}}
+  onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels>
+      ins(%x : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    onnxc.yield %a : tensor<4xf32>
+  }
+  return
+}

@@ -1,0 +1,63 @@
+// RUN: onnxc-opt --expand-math --split-input-file %s | FileCheck %s
+
+// CHECK-LABEL: @exp_is_one_formula_for_vectors
+// CHECK-NOT: math.
+// CHECK: arith.mulf {{.*}} fastmath<contract> : vector<8xf32>
+// CHECK-NOT: math.
+func.func @exp_is_one_formula_for_vectors(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// CHECK-LABEL: @narrow_floats_are_computed_in_f32
+// CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : f16 to f32
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+func.func @narrow_floats_are_computed_in_f32(%x: f16) -> f16 {
+  %y = math.tanh %x : f16
+  return %y : f16
+}
+
+// CHECK-LABEL: @a_square_is_one_product
+// CHECK-NEXT: %[[Y:.*]] = arith.mulf %arg0, %arg0
+// CHECK-NEXT: return %[[Y]]
+func.func @a_square_is_one_product(%x: f32) -> f32 {
+  %two = arith.constant 2.0 : f32
+  %y = math.powf %x, %two : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: @instructions_stay
+// CHECK: math.sqrt
+// CHECK: math.floor
+// CHECK: math.fma
+func.func @instructions_stay(%x: vector<8xf32>) -> vector<8xf32> {
+  %a = math.sqrt %x : vector<8xf32>
+  %b = math.floor %a : vector<8xf32>
+  %c = math.fma %a, %b, %x : vector<8xf32>
+  return %c : vector<8xf32>
+}
+
+// CHECK-LABEL: @far_arguments_of_sine_call_a_function_of_the_module
+// CHECK: scf.if
+// CHECK-COUNT-4: call @reduce_half_pi_f32
+// CHECK: func.func private @reduce_half_pi_f32(%{{.*}}: f32) -> (f32, i32)
+func.func @far_arguments_of_sine_call_a_function_of_the_module(%x: vector<4xf32>) -> vector<4xf32> {
+  %y = math.sin %x : vector<4xf32>
+  return %y : vector<4xf32>
+}
+
+// -----
+
+module attributes {onnxc.target = #onnxc.target<triple = "thumbv7em-none-eabihf", cpu = "cortex-m4", features = "",
+    vector_bits = 0, vector_registers = 0, fma_per_cycle = 1, l1_bytes = 0, l2_bytes = 0, index_bits = 32,
+    heap = false, has_f16 = false>} {
+  // CHECK-LABEL: @machines_without_vectors_round_by_arithmetic
+  // CHECK-NOT: math.floor
+  // CHECK: arith.addf
+  // CHECK-NOT: math.fma
+  func.func @machines_without_vectors_round_by_arithmetic(%x: f32) -> f32 {
+    %a = math.floor %x : f32
+    %b = math.fma %a, %a, %x : f32
+    return %b : f32
+  }
+}

@@ -1,0 +1,71 @@
+// RUN: onnxc-opt --expand-vector-loops %s | FileCheck %s
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64-linux-gnu", cpu = "x86-64-v3", features = "",
+    vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64,
+    heap = true, has_f16 = true>} {
+
+// CHECK-LABEL: @loops_that_operands_walk_as_one_are_merged
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c64
+// CHECK-NOT: scf.for
+// CHECK: vector.store {{.*}} vector<8xf32>
+func.func @loops_that_operands_walk_as_one_are_merged(%x: memref<4x16xf32>, %y: memref<4x16xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x16xf32>) outs(%y : memref<4x16xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.negf %a : f32
+    linalg.yield %c : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @what_is_left_of_a_vector_is_masked
+// CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: %[[MASK:.*]] = arith.constant dense<[true, true, true, false,
+// CHECK: vector.maskedload {{.*}}%[[MASK]]
+// CHECK: vector.maskedstore {{.*}}%[[MASK]]
+func.func @what_is_left_of_a_vector_is_masked(%x: memref<11xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<11xf32>) {
+  ^bb0(%a: f32):
+    %b = arith.addf %a, %a : f32
+    linalg.yield %b : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @a_fold_along_the_lanes_has_several_accumulators
+// CHECK: scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) -> (vector<8xf32>
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3]
+// CHECK: vector.extract
+// CHECK: memref.store
+func.func @a_fold_along_the_lanes_has_several_accumulators(%x: memref<4x128xf32>, %y: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x128xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @a_transpose_turns_squares_in_registers
+// CHECK-COUNT-8: vector.load
+// CHECK: vector.shuffle
+// CHECK-COUNT-8: vector.store
+func.func @a_transpose_turns_squares_in_registers(%x: memref<16x24xf32>, %y: memref<24x16xf32>) {
+  linalg.transpose ins(%x : memref<16x24xf32>) outs(%y : memref<24x16xf32>) permutation = [1, 0]
+  return
+}
+
+// CHECK-LABEL: @indices_that_are_not_linear_stay
+// CHECK: linalg.generic
+func.func @indices_that_are_not_linear_stay(%x: memref<4xf32>, %y: memref<8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 2)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]} ins(%x : memref<4xf32>) outs(%y : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+}

@@ -1,0 +1,197 @@
+"""Measures the functions of expand-math against NumPy, in units in the last place.
+
+Each function is compiled by the pass and LLVM, as scalar and as vector code, into
+a library that has no undefined symbol, and runs over random and special values.
+Usage: expand_math_accuracy.py ONNXC_OPT LLVM_BIN [function ...]
+"""
+
+import ctypes
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ONNXC_OPT, LLVM_BIN = sys.argv[1], pathlib.Path(sys.argv[2])
+LENGTHS = {"f32": 8, "f64": 4}
+TYPES = {"f32": np.float32, "f64": np.float64}
+
+
+def erf(x):
+    return np.array([math.erf(v) for v in x.astype(np.float64)])
+
+
+# name: operation, reference, allowed error, ranges to draw from
+FUNCTIONS = {
+    "exp": ("math.exp", np.exp, 4, [(-104, 89), (-1, 1), (-750, 710)]),
+    "exp2": ("math.exp2", np.exp2, 4, [(-151, 129), (-1, 1)]),
+    "expm1": ("math.expm1", np.expm1, 4, [(-20, 89), (-1, 1), (-1e-3, 1e-3)]),
+    "log": ("math.log", np.log, 4, [(0, 10), (0.5, 2), (0, 1e30)]),
+    "log2": ("math.log2", np.log2, 4, [(0, 10), (0.5, 2), (0, 1e30)]),
+    "log10": ("math.log10", np.log10, 4, [(0, 10), (0.5, 2), (0, 1e30)]),
+    "log1p": ("math.log1p", np.log1p, 4, [(-1, 1), (0, 100), (-1e-4, 1e-4), (0, 1e20)]),
+    "tanh": ("math.tanh", np.tanh, 5, [(-10, 10), (-0.1, 0.1), (-25, 25)]),
+    "erf": ("math.erf", erf, 5, [(-4, 4), (-0.1, 0.1), (0.9, 1.1), (-7, 7)]),
+    "sin": ("math.sin", np.sin, 4, [(-10, 10), (-1e4, 1e4), (-1e-3, 1e-3), (-1e8, 1e8), (-1e30, 1e30)]),
+    "cos": ("math.cos", np.cos, 4, [(-10, 10), (-1e4, 1e4), (-1e-3, 1e-3), (-1e8, 1e8), (-1e30, 1e30)]),
+    "tan": ("math.tan", np.tan, 4, [(-10, 10), (-1e4, 1e4), (-1e-3, 1e-3), (-1e8, 1e8)]),
+    "asin": ("math.asin", np.arcsin, 4, [(-1, 1), (-0.01, 0.01)]),
+    "acos": ("math.acos", np.arccos, 4, [(-1, 1), (0.9, 1)]),
+    "atan": ("math.atan", np.arctan, 4, [(-1, 1), (-10, 10), (-1e6, 1e6)]),
+    "sinh": ("math.sinh", np.sinh, 4, [(-1, 1), (-89.4, 89.4), (-1e-3, 1e-3)]),
+    "cosh": ("math.cosh", np.cosh, 4, [(-1, 1), (-89.4, 89.4)]),
+    "asinh": ("math.asinh", np.arcsinh, 4, [(-1, 1), (-100, 100), (-1e20, 1e20)]),
+    "acosh": ("math.acosh", np.arccosh, 4, [(1, 2), (1, 100), (1, 1e20)]),
+    "atanh": ("math.atanh", np.arctanh, 4, [(-1, 1), (-0.01, 0.01)]),
+    "cbrt": ("math.cbrt", np.cbrt, 4, [(-10, 10), (-1e30, 1e30), (-1e-30, 1e-30)]),
+    "rsqrt": ("math.rsqrt", lambda x: 1 / np.sqrt(x), 4, [(0, 10), (0, 1e30)]),
+    "pow": ("math.powf", np.power, 4, [(0, 10), (-5, 5), (0.9, 1.1), (0, 1e3)]),
+    "atan2": ("math.atan2", np.arctan2, 4, [(-1, 1), (-100, 100)]),
+    "remainder": ("arith.remf", np.fmod, 0, [(-10, 10), (-1e6, 1e6), (-1e30, 1e30)]),
+}
+BINARY = {"pow", "atan2", "remainder"}
+# On a target without vectors these are arithmetic too.
+ROUNDING = {
+    "floor": ("math.floor", np.floor, 0, [(-10, 10), (-1e7, 1e7)]),
+    "ceil": ("math.ceil", np.ceil, 0, [(-10, 10), (-1e7, 1e7)]),
+    "trunc": ("math.trunc", np.trunc, 0, [(-10, 10), (-1e7, 1e7)]),
+    "roundeven": ("math.roundeven", np.rint, 0, [(-10, 10), (-1e7, 1e7)]),
+}
+FUNCTIONS |= ROUNDING
+
+NO_VECTORS = """#onnxc.target<triple = "x86_64-linux-gnu", cpu = "x86-64", features = "",
+  vector_bits = 0, vector_registers = 0, fma_per_cycle = 0, l1_bytes = 0, l2_bytes = 0,
+  index_bits = 64, heap = false, has_f16 = false>"""
+
+
+def kernel(name, element, lanes):
+    operation = FUNCTIONS[name][0]
+    value = element if lanes == 1 else f"vector<{lanes}x{element}>"
+    buffer = f"memref<?x{element}>"
+
+    def load(to, source):
+        if lanes == 1:
+            return f"    %{to} = memref.load %{source}[%i] : {buffer}\n"
+        return f"    %{to} = vector.load %{source}[%i] : {buffer}, {value}\n"
+
+    arguments = "%a, %b" if name in BINARY else "%a"
+    store = "memref.store %r, %out[%i]" if lanes == 1 else "vector.store %r, %out[%i]"
+    suffix = "" if lanes == 1 else f", {value}"
+    return f"""
+func.func @{name}_{element}_{lanes}(%x: {buffer}, %y: {buffer}, %out: {buffer}) attributes {{llvm.emit_c_interface}} {{
+  %zero = arith.constant 0 : index
+  %step = arith.constant {lanes} : index
+  %n = memref.dim %x, %zero : {buffer}
+  scf.for %i = %zero to %n step %step {{
+{load("a", "x")}{load("b", "y")}    %r = {operation} {arguments} : {value}
+    {store} : {buffer}{suffix}
+  }}
+  return
+}}"""
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, **options).stdout
+
+
+def compile_library(names, folder):
+    attributes = f"attributes {{onnxc.target = {NO_VECTORS}}}" if names & ROUNDING.keys() else ""
+    kernels = "".join(kernel(n, t, l) for n in names for t in TYPES for l in (1, LENGTHS[t]))
+    pipeline = ["--expand-math", "--convert-vector-to-scf", "--convert-scf-to-cf", "--convert-vector-to-llvm",
+                "--finalize-memref-to-llvm", "--convert-to-llvm", "--reconcile-unrealized-casts"]
+    text = run(ONNXC_OPT, *pipeline, "-", input=f"module {attributes} {{{kernels}\n}}")
+    source, library = folder / "kernels.ll", folder / "kernels.so"
+    source.write_text(run(LLVM_BIN / "mlir-translate", "--allow-unregistered-dialect", "--mlir-to-llvmir", "-",
+                          input=text))
+    run(LLVM_BIN / "clang", "-O2", "-march=native", "-fPIC", "-shared", "-nostdlib", "-Wl,--no-undefined",
+        "-Wno-override-module", source, "-o", library)
+    return ctypes.CDLL(str(library))
+
+
+class Memref(ctypes.Structure):
+    _fields_ = [("allocated", ctypes.c_void_p), ("aligned", ctypes.c_void_p), ("offset", ctypes.c_int64),
+                ("size", ctypes.c_int64), ("stride", ctypes.c_int64)]
+
+    def __init__(self, array):
+        super().__init__(array.ctypes.data, array.ctypes.data, 0, array.size, 1)
+
+
+def special(dtype):
+    info = np.finfo(dtype)
+    values = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0, 0.25, math.pi, math.pi / 2, math.e, 88.0, 89.5, 104.0, 710.5,
+              1e5, 12345.678, 1e15, info.max, info.tiny, info.smallest_subnormal, 3 * info.smallest_subnormal,
+              info.tiny / 2, info.eps, math.inf, math.nan]
+    return np.array(values + [-v for v in values], dtype)
+
+
+def inputs(name, dtype, random):
+    ranges = [random.uniform(low, high, 20000) for low, high in FUNCTIONS[name][3]]
+    x = np.concatenate(ranges + [special(dtype)]).astype(dtype)
+    y = x.copy()
+    if name in BINARY:
+        y = np.concatenate([random.permutation(r) for r in ranges] + [special(dtype)]).astype(dtype)
+        grid = np.meshgrid(special(dtype), special(dtype))
+        x, y = np.concatenate([x, grid[0].ravel()]), np.concatenate([y, grid[1].ravel()])
+    padding = -x.size % 8
+    return np.pad(x, (0, padding), constant_values=1), np.pad(y, (0, padding), constant_values=1)
+
+
+def reference(name, x, y):
+    wide = np.float64 if x.dtype == np.float32 else np.longdouble
+    function = FUNCTIONS[name][1]
+    return function(x.astype(wide), y.astype(wide)) if name in BINARY else function(x.astype(wide))
+
+
+def error(name, x, y, result):
+    """The greatest error in units in the last place, and where."""
+    exact = reference(name, x, y)
+    rounded = exact.astype(x.dtype)
+    finite = np.isfinite(rounded)
+    same = (result == rounded) & (np.signbit(result) == np.signbit(rounded)) | np.isnan(result) & np.isnan(rounded)
+    unit = np.spacing(np.abs(np.where(finite, rounded, 1)))
+    far = np.abs(result.astype(exact.dtype) - np.where(finite, exact, 0)) / unit
+    ulp = np.where(same, np.where(finite, np.minimum(far, 1), 0), np.where(finite, far, np.inf))
+    ulp = np.where(np.isnan(ulp), np.inf, ulp)
+    # Overflow may begin one unit early or late.
+    largest = np.finfo(x.dtype).max
+    edge = np.isinf(rounded) & (np.abs(result) == largest) | np.isinf(result) & (np.abs(rounded) >= largest * (1 - 1e-6))
+    ulp = np.where(edge & ~same, 1, ulp)
+    worst = int(np.argmax(ulp))
+    return float(ulp[worst]), f"({x[worst]!r}, {y[worst]!r}) gives {result[worst]!r}, not {rounded[worst]!r}"
+
+
+def check(library, name):
+    failures = 0
+    for element, dtype in TYPES.items():
+        x, y = inputs(name, dtype, np.random.default_rng(1))
+        for lanes in (1, LENGTHS[element]):
+            out = np.empty_like(x)
+            function = getattr(library, f"_mlir_ciface_{name}_{element}_{lanes}")
+            function(*(ctypes.byref(Memref(array)) for array in (x, y, out)))
+            with np.errstate(all="ignore"):
+                ulp, where = error(name, x, y, out)
+            allowed = FUNCTIONS[name][2] + (1e-9 if name != "erf" or element == "f32" else 0.5)
+            passed = ulp <= max(allowed, 0.5 + 1e-3 if FUNCTIONS[name][2] else 0.5)
+            failures += not passed
+            print(f"{name:10} {element} x{lanes}: {ulp:.2f} {'' if passed else 'FAILED ' + where}")
+    return failures
+
+
+def main():
+    names = set(sys.argv[3:]) or set(FUNCTIONS)
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for group in (names - ROUNDING.keys(), names & ROUNDING.keys()):
+            if group:
+                path = pathlib.Path(folder) / f"{len(group)}"
+                path.mkdir()
+                library = compile_library(group, path)
+                failures += sum(check(library, name) for name in sorted(group))
+    print(f"{failures} failures")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+// RUN: onnxc-opt %s --form-kernels | FileCheck %s
+
+#image = affine_map<(n, h, w, o, kh, kw, i) -> (n, h + kh, w + kw, i)>
+#filter = affine_map<(n, h, w, o, kh, kw, i) -> (kh, kw, i, o)>
+#result = affine_map<(n, h, w, o, kh, kw, i) -> (n, h, w, o)>
+#all = affine_map<(n, h, w, o) -> (n, h, w, o)>
+#channel = affine_map<(n, h, w, o) -> (o)>
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+
+// A convolution takes its padding, its start value and the operations behind it along.
+// CHECK-LABEL: @convolution_with_epilogue
+// CHECK: %[[Y:.*]] = onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = pixels>
+// CHECK-SAME: ins(%{{.*}} : tensor<1x12x12x8xf32>, tensor<3x3x8x16xf32>, tensor<16xf32>) outs(%{{.*}} : tensor<1x12x12x16xf32>)
+// CHECK: tensor.pad
+// CHECK: linalg.fill
+// CHECK: linalg.generic
+// CHECK: linalg.generic
+// CHECK: onnxc.yield
+// CHECK: return %[[Y]]
+func.func @convolution_with_epilogue(%x: tensor<1x12x12x8xf32>, %w: tensor<3x3x8x16xf32>, %bias: tensor<16xf32>)
+    -> tensor<1x12x12x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<1x12x12x8xf32> to tensor<1x14x14x8xf32>
+  %e = tensor.empty() : tensor<1x12x12x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<1x12x12x16xf32>) -> tensor<1x12x12x16xf32>
+  %sum = linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%padded, %w : tensor<1x14x14x8xf32>, tensor<3x3x8x16xf32>) outs(%start : tensor<1x12x12x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x12x12x16xf32>
+  %y = linalg.generic {indexing_maps = [#all, #channel, #all],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%sum, %bias : tensor<1x12x12x16xf32>, tensor<16xf32>) outs(%e : tensor<1x12x12x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = arith.addf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<1x12x12x16xf32>
+  return %y : tensor<1x12x12x16xf32>
+}
+
+// CHECK-LABEL: @sum_is_no_contraction
+// CHECK-NOT: onnxc.kernel
+func.func @sum_is_no_contraction(%x: tensor<4x8xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%s : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.addf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+}

@@ -1,0 +1,53 @@
+// RUN: onnxc-opt --split-input-file --bufferize --canonicalize --cse %s | FileCheck %s
+
+// CHECK-LABEL: func.func @producer_writes_the_output(
+// CHECK-SAME: %[[X:.*]]: memref<4xf32>, %[[Y:.*]]: memref<4xf32>
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.copy
+// CHECK: linalg.map { math.absf } ins(%[[X]] : {{.*}}) outs(%[[Y]] :
+func.func @producer_writes_the_output(%x: tensor<4xf32>, %y: memref<4xf32>) {
+  %empty = tensor.empty() : tensor<4xf32>
+  %a = linalg.map { math.absf } ins(%x : tensor<4xf32>)
+      outs(%empty : tensor<4xf32>)
+  bufferization.materialize_in_destination %a in restrict writable %y
+      : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @inputs_are_not_written(
+// CHECK-SAME: %[[X:.*]]: memref<4xf32>, %[[Y:.*]]: memref<4xf32>
+// CHECK-NOT: outs(%[[X]]
+// CHECK-NOT: memref.copy %{{.*}}, %[[X]]
+// CHECK: return
+func.func @inputs_are_not_written(%x: tensor<4xf32>, %y: memref<4xf32>) {
+  %one = arith.constant 1.0 : f32
+  %part = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %ones = linalg.fill ins(%one : f32) outs(%part : tensor<2xf32>)
+      -> tensor<2xf32>
+  %all = tensor.insert_slice %ones into %x[0] [2] [1]
+      : tensor<2xf32> into tensor<4xf32>
+  bufferization.materialize_in_destination %all in restrict writable %y
+      : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @specification_stays_on_tensors(
+// CHECK: onnxc.kernel "spec" ins({{.*}} : memref<4xf32>) outs({{.*}} : memref<4xf32>)
+// CHECK: ^bb0(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32>)
+// CHECK: linalg.map { math.absf } ins(%{{.*}} : tensor<4xf32>)
+func.func @specification_stays_on_tensors(%x: tensor<4xf32>, %y: memref<4xf32>) {
+  %empty = tensor.empty() : tensor<4xf32>
+  %a = onnxc.kernel "spec" ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%in: tensor<4xf32>, %out: tensor<4xf32>):
+    %abs = linalg.map { math.absf } ins(%in : tensor<4xf32>)
+        outs(%out : tensor<4xf32>)
+    onnxc.yield %abs : tensor<4xf32>
+  } -> tensor<4xf32>
+  bufferization.materialize_in_destination %a in restrict writable %y
+      : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}

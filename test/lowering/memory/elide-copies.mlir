@@ -1,0 +1,82 @@
+// RUN: onnxc-opt --split-input-file --elide-copies %s | FileCheck %s
+
+// Both producers of a channel concatenation write into the output.
+// CHECK-LABEL: func.func @model(
+// CHECK-SAME: %[[Y:[^:]*]]: memref<4x16xf32> {onnxc.output
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: copy
+// CHECK: return
+func.func @model(%x: f32, %y: memref<4x16xf32> {onnxc.output = 0 : i64}) {
+  %a = memref.alloc() : memref<4x8xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<4x8xf32>)
+  %b = memref.alloc() : memref<4x8xf32>
+  linalg.map { math.absf } ins(%a : memref<4x8xf32>)
+      outs(%b : memref<4x8xf32>)
+  %c = memref.alloc() : memref<4x16xf32>
+  %left = memref.subview %c[0, 0] [4, 8] [1, 1]
+      : memref<4x16xf32> to memref<4x8xf32, strided<[16, 1]>>
+  memref.copy %a, %left
+      : memref<4x8xf32> to memref<4x8xf32, strided<[16, 1]>>
+  %right = memref.subview %c[0, 8] [4, 8] [1, 1]
+      : memref<4x16xf32> to memref<4x8xf32, strided<[16, 1], offset: 8>>
+  memref.copy %b, %right
+      : memref<4x8xf32> to memref<4x8xf32, strided<[16, 1], offset: 8>>
+  memref.copy %c, %y : memref<4x16xf32> to memref<4x16xf32>
+  return
+}
+
+// -----
+
+// DenseNet: the second concatenation holds the first, part by part.
+// CHECK-LABEL: func.func @model(
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: copy
+// CHECK: return
+func.func @model(%x: f32, %x8: memref<8x4xf32>,
+    %y: memref<4x12xf32> {onnxc.output = 0 : i64}) {
+  %a = memref.alloc() : memref<4x4xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<4x4xf32>)
+  %b = memref.alloc() : memref<4x4xf32>
+  linalg.map { math.absf } ins(%a : memref<4x4xf32>)
+      outs(%b : memref<4x4xf32>)
+  %first = memref.alloc() : memref<4x8xf32>
+  %a1 = memref.subview %first[0, 0] [4, 4] [1, 1]
+      : memref<4x8xf32> to memref<4x4xf32, strided<[8, 1]>>
+  memref.copy %a, %a1 : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
+  %b1 = memref.subview %first[0, 4] [4, 4] [1, 1]
+      : memref<4x8xf32> to memref<4x4xf32, strided<[8, 1], offset: 4>>
+  memref.copy %b, %b1
+      : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1], offset: 4>>
+  %c = memref.alloc() : memref<4x4xf32>
+  linalg.fill ins(%x : f32) outs(%c : memref<4x4xf32>)
+  linalg.matmul ins(%first, %x8 : memref<4x8xf32>, memref<8x4xf32>)
+      outs(%c : memref<4x4xf32>)
+  %a2 = memref.subview %y[0, 0] [4, 4] [1, 1]
+      : memref<4x12xf32> to memref<4x4xf32, strided<[12, 1]>>
+  memref.copy %a, %a2 : memref<4x4xf32> to memref<4x4xf32, strided<[12, 1]>>
+  %b2 = memref.subview %y[0, 4] [4, 4] [1, 1]
+      : memref<4x12xf32> to memref<4x4xf32, strided<[12, 1], offset: 4>>
+  memref.copy %b, %b2
+      : memref<4x4xf32> to memref<4x4xf32, strided<[12, 1], offset: 4>>
+  %c2 = memref.subview %y[0, 8] [4, 4] [1, 1]
+      : memref<4x12xf32> to memref<4x4xf32, strided<[12, 1], offset: 8>>
+  memref.copy %c, %c2
+      : memref<4x4xf32> to memref<4x4xf32, strided<[12, 1], offset: 8>>
+  return
+}
+
+// -----
+
+// The value is read after its place in the output was overwritten.
+// CHECK-LABEL: func.func @model(
+// CHECK: memref.alloc
+// CHECK: linalg.copy
+func.func @model(%x: f32, %y: memref<4xf32> {onnxc.output = 0 : i64},
+    %z: memref<4xf32> {onnxc.output = 1 : i64}) {
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<4xf32>)
+  memref.copy %a, %y : memref<4xf32> to memref<4xf32>
+  linalg.fill ins(%x : f32) outs(%y : memref<4xf32>)
+  linalg.map { math.absf } ins(%a : memref<4xf32>) outs(%z : memref<4xf32>)
+  return
+}

@@ -1,0 +1,48 @@
+// RUN: onnxc-opt --split-input-file --hoist-sizes --canonicalize --cse %s | FileCheck %s
+
+// Equal names are one value, and the size of a sum is that of its operands.
+// CHECK-LABEL: func.func @model(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?xf32>
+// CHECK: %[[N:.*]] = tensor.dim %[[X]]
+// CHECK-NOT: tensor.dim
+// CHECK: return %[[N]], %[[N]]
+func.func @model(%x: tensor<?xf32> {onnxc.dims = ["N"]},
+    %y: tensor<?xf32> {onnxc.dims = ["N"]}) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %sum = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>)
+      outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %size = tensor.dim %sum, %c0 : tensor<?xf32>
+  return %n, %size : index, index
+}
+
+// -----
+
+// At entry nothing keeps a zero away from the divisor any more.
+// CHECK-LABEL: func.func @model(
+// CHECK: %[[DIVISOR:.*]] = arith.select
+// CHECK: arith.divui %{{.*}}, %[[DIVISOR]]
+func.func @model(%x: tensor<?x?xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %m = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %quotient = arith.divui %n, %m : index
+  %empty = tensor.empty(%quotient) : tensor<?xf32>
+  %size = tensor.dim %empty, %c0 : tensor<?xf32>
+  return %size : index
+}
+
+// -----
+
+// CHECK-LABEL: func.func @model(
+// CHECK: %[[SIZE:.*]] = tensor.extract
+// CHECK: return %[[SIZE]]
+func.func @model(%x: tensor<index>) -> index {
+  %c0 = arith.constant 0 : index
+  %size = tensor.extract %x[] : tensor<index>
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %again = tensor.dim %empty, %c0 : tensor<?xf32>
+  return %again : index
+}

@@ -1,0 +1,36 @@
+// RUN: onnxc-opt --onnx-to-linalg --split-input-file --verify-diagnostics %s | FileCheck %s
+
+// CHECK-LABEL: @accumulates_as_wide_as_it_computes
+// CHECK: linalg.fill {{.*}} -> tensor<2xf32>
+// CHECK: iterator_types = ["parallel", "reduction"]
+// CHECK: arith.truncf {{.*}} : f32 to f16
+func.func @accumulates_as_wide_as_it_computes(%x: tensor<2x3xf16>) -> tensor<2x1xf16> {
+  %axes = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.ReduceSum"(%x, %axes) : (tensor<2x3xf16>, tensor<1xi64>) -> tensor<2x1xf16>
+  return %0 : tensor<2x1xf16>
+}
+
+// -----
+
+// Every dimension is split into a kept and a folded one.
+// CHECK-DAG: #[[SUMS:.*]] = affine_map<(d0, d1, d2, d3) -> (d0 + d2, d1 + d3)>
+// CHECK-LABEL: @run_time_axes_make_one_nest_of_static_rank
+// CHECK: onnxc.check {{.*}}axis is out of range
+// CHECK: linalg.generic {indexing_maps = [#[[SUMS]],
+// CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+// CHECK: tensor.reshape
+func.func @run_time_axes_make_one_nest_of_static_rank(%x: tensor<4x3xf32>, %axes: tensor<1xi64>) -> tensor<?xf32> {
+  %0 = "onnx.ReduceSum"(%x, %axes) {keepdims = 0 : i64} : (tensor<4x3xf32>, tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @position_and_value_are_folded_together
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<2xf32>, tensor<2xi64>)
+// CHECK: arith.maximumf
+// CHECK: arith.select
+func.func @position_and_value_are_folded_together(%x: tensor<2x3xf32>) -> tensor<2x1xi64> {
+  %0 = "onnx.ArgMax"(%x) {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x1xi64>
+  return %0 : tensor<2x1xi64>
+}

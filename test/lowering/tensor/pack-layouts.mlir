@@ -1,0 +1,57 @@
+// RUN: onnxc-opt %s --pack-layouts | FileCheck %s
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// Two columns become the first two of a panel of eight, the rest zeros; k is the order inside.
+// CHECK-LABEL: @weights_become_panels
+// CHECK-DAG: %[[PACKED:.*]] = arith.constant dense_resource<[[NAME:.*]]> : tensor<1x3x8xf32>
+// CHECK: linalg.unpack %[[PACKED]] outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [8]
+// CHECK-SAME: tensor<1x3x8xf32> -> tensor<2x3xf32>
+func.func @weights_become_panels(%a: tensor<1x3xf32>, %c: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %w = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<1x3xf32>, tensor<2x3xf32>) outs(%c : tensor<1x2xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x2xf32>
+  return %r : tensor<1x2xf32>
+}
+
+// CHECK-LABEL: @a_splat_stays_a_splat
+// CHECK: arith.constant dense<5.000000e-01> : tensor<{{[0-9]+x768x[0-9]+}}xf32>
+func.func @a_splat_stays_a_splat(%a: tensor<128x768xf32>, %c: tensor<128x64xf32>) -> tensor<128x64xf32> {
+  %w = arith.constant dense<0.5> : tensor<768x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<128x768xf32>, tensor<768x64xf32>) outs(%c : tensor<128x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<128x64xf32>
+  return %r : tensor<128x64xf32>
+}
+
+// CHECK-LABEL: @other_operands_stay
+// CHECK-NOT: linalg.unpack
+func.func @other_operands_stay(%a: tensor<4x3xf32>, %w: tensor<3x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<4x3xf32>, tensor<3x8xf32>) outs(%c : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+}

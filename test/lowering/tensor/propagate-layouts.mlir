@@ -1,0 +1,109 @@
+// RUN: onnxc-opt --propagate-layouts --split-input-file %s | FileCheck %s
+
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#channel = affine_map<(a, b, c, d) -> (b)>
+
+// CHECK-LABEL: @cancels_across_bias_and_pad
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1 : tensor<1x4x4x8xf32>, tensor<8xf32>)
+// CHECK: tensor.pad {{.*}} low[0, 1, 1, 0] high[0, 1, 1, 0]
+// CHECK-NOT: linalg.transpose
+func.func @cancels_across_bias_and_pad(%x: tensor<1x4x4x8xf32>, %bias: tensor<8xf32>) -> tensor<1x6x6x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x8x4x4xf32>
+  %t = linalg.transpose ins(%x : tensor<1x4x4x8xf32>) outs(%e : tensor<1x8x4x4xf32>) permutation = [0, 3, 1, 2]
+  %s = linalg.generic {indexing_maps = [#id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+       ins(%t, %bias : tensor<1x8x4x4xf32>, tensor<8xf32>) outs(%e : tensor<1x8x4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x4x4xf32>
+  %p = tensor.pad %s low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x8x4x4xf32> to tensor<1x8x6x6xf32>
+  %e2 = tensor.empty() : tensor<1x6x6x8xf32>
+  %back = linalg.transpose ins(%p : tensor<1x8x6x6xf32>) outs(%e2 : tensor<1x6x6x8xf32>) permutation = [0, 2, 3, 1]
+  return %back : tensor<1x6x6x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @concat_moves_as_a_whole
+// CHECK-NOT: linalg.transpose
+// CHECK: tensor.insert_slice %arg0 into {{.*}}[0, 0, 0, 0] [1, 4, 4, 8] [1, 1, 1, 1]
+// CHECK: tensor.insert_slice %arg1 into {{.*}}[0, 0, 0, 8] [1, 4, 4, 8] [1, 1, 1, 1]
+// CHECK-NOT: linalg.transpose
+func.func @concat_moves_as_a_whole(%x: tensor<1x4x4x8xf32>, %y: tensor<1x4x4x8xf32>) -> tensor<1x4x4x16xf32> {
+  %e = tensor.empty() : tensor<1x8x4x4xf32>
+  %tx = linalg.transpose ins(%x : tensor<1x4x4x8xf32>) outs(%e : tensor<1x8x4x4xf32>) permutation = [0, 3, 1, 2]
+  %ty = linalg.transpose ins(%y : tensor<1x4x4x8xf32>) outs(%e : tensor<1x8x4x4xf32>) permutation = [0, 3, 1, 2]
+  %d = tensor.empty() : tensor<1x16x4x4xf32>
+  %0 = tensor.insert_slice %tx into %d[0, 0, 0, 0] [1, 8, 4, 4] [1, 1, 1, 1] : tensor<1x8x4x4xf32> into tensor<1x16x4x4xf32>
+  %1 = tensor.insert_slice %ty into %0[0, 8, 0, 0] [1, 8, 4, 4] [1, 1, 1, 1] : tensor<1x8x4x4xf32> into tensor<1x16x4x4xf32>
+  %e2 = tensor.empty() : tensor<1x4x4x16xf32>
+  %back = linalg.transpose ins(%1 : tensor<1x16x4x4xf32>) outs(%e2 : tensor<1x4x4x16xf32>) permutation = [0, 2, 3, 1]
+  return %back : tensor<1x4x4x16xf32>
+}
+
+// -----
+
+#read = affine_map<(b, h, m, n, k) -> (b, h, m, k)>
+#weigh = affine_map<(b, h, m, n, k) -> (k, n)>
+#write = affine_map<(b, h, m, n, k) -> (b, h, m, n)>
+
+// Heads are read and written where they lie.
+// CHECK-DAG: [[READ:#.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d1, d4)>
+// CHECK-DAG: [[WRITE:#.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d1, d3)>
+// CHECK-LABEL: @contraction_reads_and_writes_through
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {indexing_maps = {{\[}}[[READ]], #{{.*}}, [[WRITE]]]
+// CHECK-NOT: linalg.transpose
+func.func @contraction_reads_and_writes_through(%x: tensor<1x6x2x8xf32>, %w: tensor<8x4xf32>) -> tensor<1x6x2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x2x6x8xf32>
+  %t = linalg.transpose ins(%x : tensor<1x6x2x8xf32>) outs(%e : tensor<1x2x6x8xf32>) permutation = [0, 2, 1, 3]
+  %e2 = tensor.empty() : tensor<1x2x6x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e2 : tensor<1x2x6x4xf32>) -> tensor<1x2x6x4xf32>
+  %c = linalg.generic {indexing_maps = [#read, #weigh, #write], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+       ins(%t, %w : tensor<1x2x6x8xf32>, tensor<8x4xf32>) outs(%f : tensor<1x2x6x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x2x6x4xf32>
+  %e3 = tensor.empty() : tensor<1x6x2x4xf32>
+  %back = linalg.transpose ins(%c : tensor<1x2x6x4xf32>) outs(%e3 : tensor<1x6x2x4xf32>) permutation = [0, 2, 1, 3]
+  return %back : tensor<1x6x2x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @constant_is_reordered
+// CHECK: arith.constant dense<{{\[\[}}1.{{.*}}, 4.{{.*}}], [2.{{.*}}, 5.{{.*}}], [3.{{.*}}, 6.{{.*}}]]> : tensor<3x2xf32>
+func.func @constant_is_reordered() -> tensor<3x2xf32> {
+  %c = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %e = tensor.empty() : tensor<3x2xf32>
+  %t = linalg.transpose ins(%c : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) permutation = [1, 0]
+  return %t : tensor<3x2xf32>
+}
+
+// -----
+
+#id2 = affine_map<(a, b) -> (a, b)>
+
+// Operands that differ in layout stop a transpose.
+// CHECK-LABEL: @different_layouts_stay
+// CHECK: linalg.transpose
+// CHECK: linalg.generic
+func.func @different_layouts_stay(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %t = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]
+  %s = linalg.generic {indexing_maps = [#id2, #id2, #id2], iterator_types = ["parallel", "parallel"]}
+       ins(%t, %y : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}

@@ -1,0 +1,29 @@
+// RUN: onnxc-opt %s --onnx-to-linalg --canonicalize --cse | FileCheck %s
+
+// Names tell that the first two dimensions stay.
+// CHECK-LABEL: @heads_are_a_view
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1], [2, 3]]
+// CHECK-NOT: tensor.reshape
+func.func @heads_are_a_view(%x: tensor<?x?x768xf32, ["N", "S", ""]>) -> tensor<?x?x12x64xf32, ["N", "S", "", ""]> {
+  %shape = "onnx.Constant"() {value = dense<[0, 0, 12, 64]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %y = "onnx.Reshape"(%x, %shape) : (tensor<?x?x768xf32, ["N", "S", ""]>, tensor<4xi64>) -> tensor<?x?x12x64xf32, ["N", "S", "", ""]>
+  return %y : tensor<?x?x12x64xf32, ["N", "S", "", ""]>
+}
+
+// Run-time axes choose the offset of each dimension.
+// CHECK-LABEL: @slice_with_axes_at_run_time
+// CHECK: tensor.extract_slice %{{.*}}[%{{.*}}, %{{.*}}] [%{{.*}}, %{{.*}}] [1, 1]
+func.func @slice_with_axes_at_run_time(%x: tensor<4x5xf32>, %starts: tensor<1xi64>, %ends: tensor<1xi64>,
+                                       %axes: tensor<1xi64>) -> tensor<?x?xf32> {
+  %y = "onnx.Slice"(%x, %starts, %ends, %axes) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}
+      : (tensor<4x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: @gather_checks_before_it_reads
+// CHECK: onnxc.check %{{.*}}, 2, {{.*}}, "indices"
+// CHECK: linalg.generic
+func.func @gather_checks_before_it_reads(%x: tensor<9x3xf32>, %i: tensor<2xi64>) -> tensor<2x3xf32> {
+  %y = "onnx.Gather"(%x, %i) : (tensor<9x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
