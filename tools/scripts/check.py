@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Runs every test of the project on the build in build/ and adds up what passed.
+
+    check.py [GROUP...]     groups: unit conformance digits models machines install; all without arguments
+
+Each group is a function that yields (name, passed, detail). Groups that need something this machine lacks say so and
+count nothing.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+BIN = BUILD / "bin"
+SUITE = BUILD / "suite"
+REAL = ROOT.parent / "shared" / "models"
+JOBS = str(os.cpu_count() or 2)
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=ROOT, **options)
+
+
+def ctest():
+    """lit tests of passes and diagnostics, Catch2 unit tests, the command lines."""
+    done = run("ctest", "--test-dir", BUILD, "--output-on-failure", "-j", JOBS, "--timeout", "600")
+    for name, status in re.findall(r"Test +#\d+: (\S+) \.+ *(\S+)", done.stdout):
+        yield name, status == "Passed", "" if status == "Passed" else done.stdout[-2000:]
+
+
+def must_pass():
+    """test/conformance/passing.txt: one case a line. The list may only grow."""
+    lines = (ROOT / "test/conformance/passing.txt").read_text().splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def conformance():
+    """The ONNX backend suite of the pinned onnx package, each case through a real object."""
+    print(run(BUILD / "venv/bin/python", ROOT / "tools/scripts/make_suite.py", SUITE).stdout, end="")
+    report = BUILD / "conformance.json"
+    subprocess.run([BIN / "onnxc-conformance", SUITE, "--jobs", JOBS, "--timeout", "60", "--json", report], cwd=ROOT,
+                   stdout=subprocess.DEVNULL)
+    result = json.loads(report.read_text())
+    for group, count in sorted(result["groups"].items()):
+        print(f"  {group}: {count['passed']} of {count['total']}")
+    statuses = collections.Counter(case["status"] for case in result["cases"])
+    print("  " + ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())))
+    listed, new = must_pass(), []
+    for case in result["cases"]:
+        passed, name = case["status"] == "pass", case["name"]
+        if name in listed:
+            yield name, passed, f"{case['status']}: {case.get('reason', '')}"
+        elif passed:
+            new.append(name)
+    (BUILD / "conformance-new.txt").write_text("".join(f"{name}\n" for name in new))
+    print(f"  {len(new)} cases pass that passing.txt does not list yet: build/conformance-new.txt")
+
+
+def digits():
+    """The repository's own trained model: compiled, linked into a C program, run on held-out digits."""
+    work = BUILD / "digits"
+    work.mkdir(exist_ok=True)
+    steps = [[BIN / "onnxc", "test/models/digits/digits.onnx", "-o", work / "digits.o"],
+             ["clang-22", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-Iruntime/include", f"-I{work}",
+              "test/models/digits/classify.c", work / "digits.o", "-o", work / "classify"],
+             [work / "classify", "test/models/digits/heldout.bin"]]
+    for step in steps:
+        done = run(*step)
+        if done.returncode:
+            yield "digits", False, done.stdout + done.stderr
+            return
+    yield "digits", True, ""
+
+
+def models():
+    """Real models with their vectors, where ../shared/models exists; those of test/models/real.txt must match."""
+    if not REAL.is_dir():
+        return print("  ../shared/models is not there: skipped")
+    listed = [line.split() for line in (ROOT / "test/models/real.txt").read_text().splitlines()
+              if line and not line.startswith("#")]
+    for name, *options in listed:
+        for data in sorted((REAL / name).glob("test_data_set_*")):
+            done = run(BIN / "onnxc-run", REAL / name / "model.onnx", "--data", data, *options, timeout=600)
+            yield f"{name}/{data.name}", done.returncode == 0, (done.stdout + done.stderr)[-800:]
+
+
+def machines():
+    """The digits model on AArch64 and on a Cortex-M4, under emulators."""
+    script = ROOT / "test/machines/run.sh"
+    done = run("bash", script)
+    for line in done.stdout.splitlines():
+        if match := re.fullmatch(r"(PASS|FAIL): (.*)", line):
+            yield match[2], match[1] == "PASS", done.stdout[-800:] + done.stderr[-800:]
+
+
+def install():
+    """A project outside the tree that uses find_package(onnxc) and onnxc_add_model()."""
+    done = run("bash", ROOT / "test/install/run.sh")
+    yield "install tree", done.returncode == 0, done.stdout[-1500:] + done.stderr[-1500:]
+
+
+GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
+          "conformance": conformance}
+
+
+def main():
+    passed = failed = 0
+    for name in sys.argv[1:] or GROUPS:
+        print(f"\n== {name}: {GROUPS[name].__doc__.splitlines()[0]}")
+        start, bad, good = time.time(), [], 0
+        try:
+            for test, ok, detail in GROUPS[name]() or ():
+                good += ok
+                if not ok:
+                    bad.append(test)
+                    print(f"  FAILED {test}\n    " + detail.strip().replace("\n", "\n    "))
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            bad.append(name)
+            print(f"  FAILED {name}: {error}")
+        print(f"  {name}: {good} passed, {len(bad)} failed in {time.time() - start:.0f} s")
+        passed, failed = passed + good, failed + len(bad)
+    print(f"\n{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
