@@ -51,9 +51,15 @@ void addTensor(OpPassManager &pm, const Options &options) {
   addCleanup(pm);
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
+  pm.addPass(createPackLayouts());
 }
 
-void addLoops(OpPassManager &, const Options &) {}
+void addLoops(OpPassManager &pm, const Options &) {
+  pm.addPass(createFuseElementwise());
+  pm.addPass(createFormKernels());
+  pm.addPass(createFormRowKernels());
+  addCleanup(pm);
+}
 
 void addMemory(OpPassManager &pm, const Options &options) {
   pm.addPass(createHoistSizes());

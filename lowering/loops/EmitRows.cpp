@@ -106,8 +106,18 @@ void forEachRow(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> sizes,
                      asValue(b, number(b, 1)), ValueRange(), inside);
 }
 
+// A fold runs in the place of its start value, so each has one of its own.
+void splitStartValues(Block *body) {
+  for (auto generic : body->getOps<linalg::GenericOp>())
+    for (OpOperand &init : generic.getDpsInitsMutable())
+      if (Operation *start = init.get().getDefiningOp();
+          start && !init.get().hasOneUse())
+        init.set(OpBuilder(generic).clone(*start)->getResult(0));
+}
+
 // Fills and other named operations as generics, scalars of the body outside.
 void prepare(ImplicitLocOpBuilder &b, Block *body) {
+  splitStartValues(body);
   IRRewriter rewriter(b);
   for (Operation &op : llvm::make_early_inc_range(body->without_terminator())) {
     auto named = dyn_cast<linalg::LinalgOp>(op);

@@ -214,10 +214,9 @@ void addInput(Parts &parts, Value value) {
     addInput(parts, operand);
 }
 
-// A copy for every operation: folds run in the place of their start value.
 void makeAnew(OpBuilder &builder, Value value, IRMapping &mapping) {
   Operation *def = value.getDefiningOp();
-  if (!isMadeAnew(def))
+  if (!isMadeAnew(def) || mapping.contains(value))
     return;
   for (Value operand : def->getOperands())
     makeAnew(builder, operand, mapping);

@@ -2,6 +2,7 @@
 // before and after: outputs and concatenations are destinations that producers
 // write to (empty-tensor elimination), loops may hand out buffers that they
 // made, and nothing is freed because everything will lie in one arena.
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
 #include "lowering/memory/BufferizationModels.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -20,8 +21,11 @@ namespace onnxc {
 
 namespace {
 
-// The specification inside a kernel stays on tensors.
+// The specification inside a kernel stays on tensors, and the kernel that it
+// is in has tensors for block arguments even when its operands are buffers.
 bool isSpecification(Operation *op) {
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return kernel->getNumResults() == 0;
   Operation *scope = op->getParentWithTrait<OpTrait::IsIsolatedFromAbove>();
   return scope && !isa<ModuleOp, FunctionOpInterface>(scope);
 }
