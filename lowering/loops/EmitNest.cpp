@@ -411,7 +411,9 @@ void Emitter::parallelBlock(const Place &place, Step step, unsigned vectors) {
         i == 0 ? place : enter(place, *vectorLoop, number(b, i * step.lanes)));
     for (unsigned output = 0; output < outputs; ++output) {
       OpOperand *init = nest.op.getDpsInitOperand(output);
-      bool isRead = nest.op.payloadUsesValueFromOperand(init);
+      // A fold over nothing leaves the start value.
+      bool isRead =
+          nest.op.payloadUsesValueFromOperand(init) || !folded.empty();
       Value value;
       if (isRead)
         value = load(init->getOperandNumber(), places[i], step);

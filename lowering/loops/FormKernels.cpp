@@ -176,10 +176,16 @@ void outline(Group &group, Attribute schedule) {
   Value destination = destinationOf(group);
   llvm::SetVector<Value> inputs, copies, outputs;
   for (Value value : externalValues(group)) {
-    // What an empty tensor holds is not read, so any output will do.
+    // What an empty tensor holds is not read, so any output of its sizes will
+    // do.
     auto empty = value.getDefiningOp<tensor::EmptyOp>();
-    bool isOutput = value == destination ||
-                    (empty && value.getType() == destination.getType());
+    auto other = destination.getDefiningOp<tensor::EmptyOp>();
+    bool isOutput =
+        value == destination ||
+        (empty && other && empty.getType() == other.getType() &&
+         empty.getDynamicSizes() == other.getDynamicSizes()) ||
+        (empty && !other && empty.getType() == destination.getType() &&
+         empty.getDynamicSizes().empty());
     if (isOutput)
       outputs.insert(value);
     if (isOutput && (empty || !isInput(group, value)))
