@@ -20,8 +20,11 @@ bool accepts(const Triple &triple) {
 
 std::string defaultCpu(const Triple &) { return "x86-64-v3"; }
 
-// Zen 4 joins two 256-bit pipes for one 512-bit FMA; client cores have one.
-bool issuesOneWideFma(StringRef cpu) {
+// Zen 4 joins two 256-bit pipes for one 512-bit FMA; client cores have one. A
+// hypervisor may give a server's core a client's name, but not AMX.
+bool issuesOneWideFma(StringRef cpu, const Features &features) {
+  if (features.has("amx-tile"))
+    return false;
   return StringSwitch<bool>(cpu)
       .Cases({"znver4", "icelake-client", "tigerlake", "rocketlake"}, true)
       .Default(false);
@@ -32,7 +35,7 @@ MachineFacts facts(StringRef cpu, const Features &features) {
   bool wide = features.has("avx512f") && features.has("avx512vl");
   facts.vectorBits = wide ? 512 : features.has("avx") ? 256 : 128;
   facts.vectorRegisters = wide ? 32 : 16;
-  facts.fmaPerCycle = wide && issuesOneWideFma(cpu) ? 1 : 2;
+  facts.fmaPerCycle = wide && issuesOneWideFma(cpu, features) ? 1 : 2;
   facts.l1Bytes = 32 << 10;
   // The smallest that the CPUs in question have; znver and server cores have
   // more.

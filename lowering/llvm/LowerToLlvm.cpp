@@ -14,6 +14,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -24,6 +25,12 @@ namespace onnxc {
 #include "lowering/Passes.h.inc"
 
 namespace {
+
+// The conversion of functions drops what they say about inlining.
+void keepNoInline(ModuleOp module, ArrayRef<StringAttr> names) {
+  for (StringAttr name : names)
+    module.lookupSymbol<LLVM::LLVMFuncOp>(name).setNoInline(true);
+}
 
 LogicalResult convert(ModuleOp module, unsigned indexBits) {
   MLIRContext *context = module.getContext();
@@ -61,9 +68,14 @@ struct LowerToLlvm : impl::LowerToLlvmBase<LowerToLlvm> {
       module.emitError() << "expected the attribute " << targetAttrName;
       return signalPassFailure();
     }
+    SmallVector<StringAttr> kept;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.getNoInline())
+        kept.push_back(function.getSymNameAttr());
     if (failed(convert(module, target.getIndexBits())) ||
         failed(reconcileCasts(module)))
-      signalPassFailure();
+      return signalPassFailure();
+    keepNoInline(module, kept);
   }
 };
 

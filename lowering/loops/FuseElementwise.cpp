@@ -30,9 +30,19 @@ bool readsEachOnce(OpOperand *operand) {
   return true;
 }
 
-bool isFoldedFrom(Value value) {
+// Whether a reduction makes the value, or elementwise operations that may
+// become its epilogue do.
+bool isFoldedFrom(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
   auto op = value.getDefiningOp<linalg::LinalgOp>();
-  return op && op.getNumReductionLoops() > 0;
+  if (!op || op.getNumReductionLoops() > 0)
+    return op != nullptr;
+  if (!seen.insert(op).second)
+    return false;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return map.getNumResults() == op.getNumLoops() &&
+           isFoldedFrom(input->get(), seen);
+  });
 }
 
 // A few instructions on one tensor of full size, which no kernel with an
@@ -46,7 +56,8 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
         producer.getNumLoops())
       continue;
     ++full;
-    if (isFoldedFrom(input->get()))
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    if (isFoldedFrom(input->get(), seen))
       return false;
   }
   return full <= 1;

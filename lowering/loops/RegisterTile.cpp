@@ -16,17 +16,20 @@ namespace {
 constexpr double latency = 4;
 // Vectors that a core loads per cycle.
 constexpr double loadsPerCycle = 2;
-// Where vectors are as wide as a cache line, taller tiles meet conflicts
-// between rows that lie a multiple of 4 KB apart.
-constexpr int64_t mostRows = 8;
+// Bytes that a core streams from L2 per cycle beside its multiplications.
+constexpr double l2BytesPerCycle = 24;
+constexpr int64_t mostRows = 14;
+// Rows that lie a multiple of a page apart share one set of the first cache.
+constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;
 
 struct Machine {
   int64_t lanes, registers;
   double multiplyAdds; // per cycle
+  int64_t l1Bytes;
 };
 
 Machine machineOf(TargetAttr target, int64_t elementBits) {
-  Machine machine{1, 16, 1};
+  Machine machine{1, 16, 1, target ? target.getL1Bytes() : 0};
   if (!target || target.getVectorBits() == 0)
     return machine;
   machine.lanes = std::max<int64_t>(1, target.getVectorBits() / elementBits);
@@ -37,17 +40,43 @@ Machine machineOf(TargetAttr target, int64_t elementBits) {
 
 // Cycles of one step of the reduction over all rows and columns.
 double cost(const Machine &machine, int64_t rows, int64_t vectors,
-            int64_t rowExtent, int64_t columnExtent) {
-  double sum = 0;
+            int64_t rowExtent, int64_t columnExtent,
+            const ContractionShape &shape) {
+  double sum = 0, stream = 0;
+  int64_t vectorBytes = machine.lanes * shape.elementBits / 8;
+  if (shape.reduction * vectors * vectorBytes > machine.l1Bytes / 2)
+    stream = vectors * vectorBytes / l2BytesPerCycle;
   for (RowTiles group : balancedTiles(rowExtent, rows)) {
     double work = group.rows * vectors / machine.multiplyAdds;
-    double loads = (group.rows + vectors) / loadsPerCycle;
+    double loads =
+        std::max((group.rows + vectors) / loadsPerCycle, stream);
     // What a tile costs beside its multiplications, and a preference among
     // equals for the tile that loads less.
     double overhead = 0.02 * (group.rows + vectors);
     sum += group.count * (std::max({work, loads, latency}) + overhead);
   }
   return sum * llvm::divideCeil(columnExtent, vectors * machine.lanes);
+}
+
+// The largest distance between what two neighbouring rows read of an input; a
+// page where it is not known.
+int64_t rowStrideOf(linalg::GenericOp root, const LoopRoles &roles) {
+  int64_t bytes = 0;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    auto type = cast<RankedTensorType>(input->get().getType());
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (roles.pixels.empty() || !map.isFunctionOfDim(roles.pixels.back()))
+      continue;
+    if (!type.hasStaticShape())
+      return pageBytes;
+    int64_t stride = type.getElementTypeBitWidth() / 8, sum = 0;
+    for (int64_t i = type.getRank() - 1; i >= 0; --i) {
+      sum += stride * coefficient(map.getResult(i), roles.pixels.back());
+      stride *= type.getDimSize(i);
+    }
+    bytes = std::max(bytes, sum);
+  }
+  return bytes;
 }
 
 } // namespace
@@ -82,6 +111,8 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   else
     shape.rows = slides ? extents[roles.pixels.back()] : product(roles.pixels);
   int64_t reduction = product(roles.reductions);
+  shape.reduction = ShapedType::isDynamic(reduction) ? 1 << 10 : reduction;
+  shape.rowStride = rowStrideOf(root, roles);
   shape.weightBytes = 0;
   if (!ShapedType::isDynamic(reduction) &&
       !ShapedType::isDynamic(shape.columns))
@@ -104,11 +135,13 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
       ShapedType::isDynamic(shape.columns) ? 1 << 10 : shape.columns;
   int64_t bestRows = 1, bestVectors = 1;
   double best = std::numeric_limits<double>::infinity();
+  int64_t most = shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
   for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
-    for (int64_t rows = 1; rows <= mostRows; ++rows) {
+    for (int64_t rows = 1; rows <= most; ++rows) {
       if (rows * vectors + vectors + 1 > machine.registers)
         break;
-      double now = cost(machine, rows, vectors, rowExtent, columnExtent);
+      double now =
+          cost(machine, rows, vectors, rowExtent, columnExtent, shape);
       if (now < best) {
         best = now;
         bestRows = rows;
