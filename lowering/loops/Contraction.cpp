@@ -112,10 +112,6 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
 
 FailureOr<SmallVector<Border>> inferBorders(tensor::PadOp pad, AffineMap map,
                                             const LoopRoles &roles) {
-  Value padding = pad.getConstantPaddingValue();
-  if (!padding || !(matchPattern(padding, m_AnyZeroFloat()) ||
-                    matchPattern(padding, m_Zero())))
-    return failure();
   SmallVector<Border> windows;
   for (int64_t i = 0, rank = map.getNumResults(); i < rank; ++i) {
     int64_t low = pad.getStaticLow()[i];

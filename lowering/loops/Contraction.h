@@ -23,8 +23,8 @@ struct LoopRoles {
 mlir::FailureOr<LoopRoles> inferLoopRoles(mlir::linalg::GenericOp root);
 
 // One padded dimension of an input, read at
-// scale * pixel + dilation * tap - low: what lies outside [0, size) is zero and
-// need not be multiplied.
+// scale * pixel + dilation * tap - low: what lies outside [0, size) changes
+// nothing and need not be computed.
 struct Border {
   std::optional<unsigned> pixel;
   unsigned tap;
@@ -32,9 +32,9 @@ struct Border {
   unsigned dimension;
 };
 
-// The padded dimensions of `pad` when `map` reads its result. Fails unless
-// zeros are padded, by numbers known here, in front of and behind dimensions
-// that a tap walks over.
+// The padded dimensions of `pad` when `map` reads its result. Fails unless what
+// is padded in front is known here and each such dimension has one tap that
+// walks over it.
 mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
                                                         mlir::AffineMap map,
                                                         const LoopRoles &roles);

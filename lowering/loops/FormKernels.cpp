@@ -56,17 +56,37 @@ bool isZeroWith(Value value, BlockArgument argument) {
   });
 }
 
-// Whether zeros around the input add nothing to the sum.
-bool ignoresZeros(linalg::GenericOp root, OpOperand *input) {
-  Value sum = root.getBody()->getTerminator()->getOperand(0);
-  Operation *addition = sum.getDefiningOp();
-  if (!addition || !isa<arith::AddFOp, arith::AddIOp>(addition))
+bool isPaddedWith(tensor::PadOp pad, TypedAttr value) {
+  Attribute padding;
+  Value constant = pad.getConstantPaddingValue();
+  return constant && matchPattern(constant, m_Constant(&padding)) &&
+         padding == value;
+}
+
+bool isPaddedWithZeros(tensor::PadOp pad) {
+  Value constant = pad.getConstantPaddingValue();
+  return constant && (matchPattern(constant, m_AnyZeroFloat()) ||
+                      matchPattern(constant, m_Zero()));
+}
+
+// Whether what is put around the input changes nothing: zeros in a sum of
+// products, the smallest value in a maximum.
+bool ignoresPadding(linalg::GenericOp root, OpOperand *input,
+                    tensor::PadOp pad) {
+  Operation *update =
+      root.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!update || update->getNumOperands() != 2)
     return false;
   BlockArgument start = root.getRegionOutputArgs()[0];
   BlockArgument argument = root.getMatchingBlockArgument(input);
-  Value lhs = addition->getOperand(0), rhs = addition->getOperand(1);
-  return (lhs == start && isZeroWith(rhs, argument)) ||
-         (rhs == start && isZeroWith(lhs, argument));
+  Value lhs = update->getOperand(0), rhs = update->getOperand(1);
+  Value element = lhs == start ? rhs : lhs;
+  if (lhs != start && rhs != start)
+    return false;
+  if (isa<arith::AddFOp, arith::AddIOp>(update))
+    return isPaddedWithZeros(pad) && isZeroWith(element, argument);
+  std::optional<TypedAttr> neutral = arith::getNeutralElement(update);
+  return element == argument && neutral && isPaddedWith(pad, *neutral);
 }
 
 void addInputs(Group &group, const LoopRoles &roles) {
@@ -77,7 +97,7 @@ void addInputs(Group &group, const LoopRoles &roles) {
     AffineMap map = group.root.getMatchingIndexingMap(input);
     auto pad = dyn_cast<tensor::PadOp>(producer);
     if (isa<linalg::UnPackOp>(producer) ||
-        (pad && ignoresZeros(group.root, input) &&
+        (pad && ignoresPadding(group.root, input, pad) &&
          succeeded(inferBorders(pad, map, roles))))
       group.ops.insert(producer);
   }
