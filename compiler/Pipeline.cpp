@@ -51,6 +51,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   addCleanup(pm);
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
+  pm.addPass(createTransformFilters());
   pm.addPass(createPackLayouts());
 }
 

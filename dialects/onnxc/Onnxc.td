@@ -4,6 +4,7 @@
 
 include "dialects/onnxc/Kernel.td"
 include "dialects/onnxc/OnnxcBase.td"
+include "dialects/onnxc/Schedule.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def CheckOp : OnnxcOp<"check", [MemoryEffects<[MemWrite]>]> {
@@ -19,6 +20,23 @@ def CheckOp : OnnxcOp<"check", [MemoryEffects<[MemWrite]>]> {
   }];
   let arguments = (ins I1:$condition, I32Attr:$status, StrAttr:$node, StrAttr:$operand);
   let assemblyFormat = "$condition `,` $status `,` $node `,` $operand attr-dict";
+}
+
+def WinogradFilterOp : OnnxcOp<"winograd_filter", [Pure]> {
+  let summary = "The filter of a convolution that is stored in its Winograd form";
+  let description = [{
+    Like `linalg.unpack` of packed weights it says what the weights were and is never run: the kernel, whose schedule it
+    carries, reads through it. `transformed` is [points][panels][input channels][columns of a panel], with
+    (tile + 2)^2 points.
+
+    ```mlir
+    %w = onnxc.winograd_filter %u, <tile = 4, tile_rows = 2, product = <...>>
+        : tensor<36x8x256x32xf32> -> tensor<256x256x3x3xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$transformed, WinogradAttr:$schedule);
+  let results = (outs AnyRankedTensor:$filter);
+  let assemblyFormat = "$transformed `,` $schedule attr-dict `:` type($transformed) `->` type($filter)";
 }
 
 def AllocateOp : OnnxcOp<"allocate"> {

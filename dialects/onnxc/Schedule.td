@@ -23,4 +23,15 @@ def ContractionAttr : AttrDef<OnnxcDialect, "Contraction"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
+  let mnemonic = "winograd";
+  let summary = "A 3x3 convolution by Winograd's minimal filtering";
+  let description = [{
+    F(`tile` x `tile`, 3x3): (`tile` + 2)^2 matrix products with the schedule `product` on blocks of `tile_rows` rows of
+    tiles (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015).
+  }];
+  let parameters = (ins "int64_t":$tile, "int64_t":$tile_rows, "::onnxc::ContractionAttr":$product);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 #endif

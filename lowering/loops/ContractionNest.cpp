@@ -61,10 +61,7 @@ static LogicalResult findSizes(ImplicitLocOpBuilder &b, ContractionNest &nest,
       llvm::all_of(nest.sizes, [](OpFoldResult size) { return bool(size); }));
 }
 
-// Where the elements of `tensor` lie in the space of the root's loops, found by
-// going from the kernel's result back to the root.
-static FailureOr<AffineMap> positionOfYielded(Value tensor,
-                                              linalg::GenericOp root) {
+FailureOr<AffineMap> positionOfYielded(Value tensor, linalg::GenericOp root) {
   AffineMap output = root.getIndexingMapsArray().back();
   if (tensor.getDefiningOp() == root)
     return output;

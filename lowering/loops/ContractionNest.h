@@ -27,6 +27,11 @@ struct ContractionNest {
   const SizedBorder *rowWindow() const;
 };
 
+// Where the elements of `tensor` lie in the space of the root's loops, found by
+// going from the kernel's result back to the root.
+mlir::FailureOr<mlir::AffineMap>
+positionOfYielded(mlir::Value tensor, mlir::linalg::GenericOp root);
+
 mlir::FailureOr<ContractionNest>
 buildContractionNest(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                      mlir::ValueRange arguments, TileValues &values,

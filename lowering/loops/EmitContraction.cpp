@@ -96,25 +96,6 @@ private:
   int64_t lanes;
 };
 
-// A mask of the first `count` lanes.
-Value firstLanes(ImplicitLocOpBuilder &b, int64_t lanes, OpFoldResult count) {
-  SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(lanes));
-  auto type = VectorType::get({lanes}, b.getI32Type());
-  if (std::optional<int64_t> known = getConstantIntValue(count)) {
-    auto exists = llvm::map_to_vector(
-        numbers, [&](int32_t lane) { return lane < *known; });
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(type.clone(b.getI1Type()),
-                                  ArrayRef<bool>(exists)));
-  }
-  Value lane = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
-  Value end = vector::BroadcastOp::create(
-      b, type,
-      arith::IndexCastOp::create(b, b.getI32Type(), asValue(b, count)));
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lane, end);
-}
-
 //===--- outer loops ---------------------------------------------------------//
 
 void Emitter::emit() {

@@ -34,28 +34,6 @@ struct Step {
 using Steps =
     llvm::function_ref<void(OpFoldResult at, Step step, unsigned vectors)>;
 
-// The first `count` lanes.
-Value firstLanes(ImplicitLocOpBuilder &b, int64_t lanes, OpFoldResult count) {
-  auto type = VectorType::get({lanes}, b.getI1Type());
-  if (std::optional<int64_t> known = getConstantIntValue(count)) {
-    SmallVector<bool> exists;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      exists.push_back(lane < *known);
-    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, exists));
-  }
-  Value limit =
-      arith::IndexCastOp::create(b, b.getI32Type(), asValue(b, count));
-  SmallVector<int32_t> numbers;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    numbers.push_back(lane);
-  auto numberType = VectorType::get({lanes}, b.getI32Type());
-  Value all = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(numberType, ArrayRef<int32_t>(numbers)));
-  return arith::CmpIOp::create(
-      b, arith::CmpIPredicate::slt, all,
-      vector::BroadcastOp::create(b, numberType, limit));
-}
-
 class Emitter {
 public:
   Emitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine);

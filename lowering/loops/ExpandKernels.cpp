@@ -5,6 +5,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitRows.h"
+#include "lowering/loops/EmitWinograd.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -108,6 +109,8 @@ private:
                           ValueRange arguments) {
     if (isa<ContractionAttr>(kernel.getSchedule()))
       return emitContraction(b, kernel, arguments);
+    if (isa<WinogradAttr>(kernel.getSchedule()))
+      return emitWinograd(b, kernel, arguments);
     if (rowsOf(kernel))
       return emitRows(b, kernel, arguments);
     return kernel.emitOpError("has a schedule that nothing expands: ")

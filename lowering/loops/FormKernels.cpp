@@ -3,6 +3,7 @@
 // elementwise operations that follow (bias, activation, residual).
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
+#include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/RegisterTile.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -96,7 +97,7 @@ void addInputs(Group &group, const LoopRoles &roles) {
       continue;
     AffineMap map = group.root.getMatchingIndexingMap(input);
     auto pad = dyn_cast<tensor::PadOp>(producer);
-    if (isa<linalg::UnPackOp>(producer) ||
+    if (isa<linalg::UnPackOp, WinogradFilterOp>(producer) ||
         (pad && ignoresPadding(group.root, input, pad) &&
          succeeded(inferBorders(pad, map, roles))))
       group.ops.insert(producer);
@@ -187,7 +188,9 @@ void cloneInto(OpBuilder &builder, Operation *op, IRMapping &mapping,
         cast<DestinationStyleOpInterface>(clone).setDpsInitOperand(i, output);
 }
 
-void outline(Group &group, Attribute schedule) {
+// `scratch` are the types of what the kernel needs beside its output.
+void outline(Group &group, Attribute schedule,
+             ArrayRef<RankedTensorType> scratch) {
   OpBuilder builder(group.last);
   Location loc = group.root.getLoc();
   SmallVector<Operation *> ops = llvm::to_vector(group.ops);
@@ -220,20 +223,26 @@ void outline(Group &group, Attribute schedule) {
   Value output = destination;
   if (auto empty = destination.getDefiningOp<tensor::EmptyOp>())
     output = builder.clone(*empty)->getResult(0);
+  SmallVector<Value> written = {output};
+  for (RankedTensorType type : scratch)
+    written.push_back(tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                              type.getElementType()));
   auto kernel =
-      KernelOp::create(builder, loc, schedule, inputs.getArrayRef(), output);
+      KernelOp::create(builder, loc, schedule, inputs.getArrayRef(), written);
   IRMapping mapping;
-  Value result = kernel.getBodyBlock()->getArguments().back();
+  auto arguments = kernel.getBodyBlock()->getArguments();
+  Value result = arguments[inputs.size()];
   for (Value value : outputs)
     mapping.map(value, result);
-  mapping.map(inputs.getArrayRef(),
-              kernel.getBodyBlock()->getArguments().drop_back());
+  mapping.map(inputs.getArrayRef(), arguments.take_front(inputs.size()));
   builder.setInsertionPointToStart(kernel.getBodyBlock());
   for (Value copy : copies)
     builder.clone(*copy.getDefiningOp(), mapping);
   for (Operation *op : ops)
     cloneInto(builder, op, mapping, outputs, result);
-  KernelYieldOp::create(builder, loc, mapping.lookup(group.last->getResult(0)));
+  SmallVector<Value> yielded = {mapping.lookup(group.last->getResult(0))};
+  llvm::append_range(yielded, arguments.take_back(scratch.size()));
+  KernelYieldOp::create(builder, loc, yielded);
   group.last->getResult(0).replaceAllUsesWith(kernel.getResult(0));
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty())
@@ -273,6 +282,11 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     addInputs(group, *roles);
     group.ops.insert(root);
     addEpilogue(group, *roles);
+    for (Operation *op : group.ops)
+      if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
+        WinogradAttr schedule = filter.getSchedule();
+        return outline(group, schedule, winogradScratch(root, schedule));
+      }
     ContractionAttr schedule =
         chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
     // A packed operand has decided how wide the tile is.
@@ -288,7 +302,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       schedule = ContractionAttr::get(root.getContext(), schedule.getRows(),
                                       schedule.getColumns(),
                                       schedule.getVector(), LoopOrder::Panels);
-    outline(group, schedule);
+    outline(group, schedule, {});
   }
 };
 

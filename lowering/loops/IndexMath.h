@@ -23,6 +23,10 @@ mlir::OpFoldResult maximum(mlir::ImplicitLocOpBuilder &b,
 // The index as an operand.
 mlir::Value asValue(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult index);
 
+// A mask of the first `count` lanes, a constant where the count is known.
+mlir::Value firstLanes(mlir::ImplicitLocOpBuilder &b, int64_t lanes,
+                       mlir::OpFoldResult count);
+
 inline mlir::OpFoldResult number(mlir::ImplicitLocOpBuilder &b, int64_t value) {
   return b.getIndexAttr(value);
 }

@@ -1,0 +1,20 @@
+// Vector code of a 3x3 convolution by Winograd's filtering.
+#pragma once
+#include "dialects/onnxc/Onnxc.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace onnxc {
+
+// The buffers that such a kernel needs beside its output: transformed inputs
+// and products, as types of tensors.
+llvm::SmallVector<mlir::RankedTensorType>
+winogradScratch(mlir::linalg::GenericOp root, WinogradAttr schedule);
+
+// Emits what `kernel` computes; its body holds the convolution as it is, with
+// an onnxc.winograd_filter for a filter. The outputs are the convolution's and
+// the scratch.
+llvm::LogicalResult emitWinograd(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
+                                 mlir::ValueRange arguments);
+
+} // namespace onnxc

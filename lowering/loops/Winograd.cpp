@@ -1,0 +1,213 @@
+#include "lowering/loops/Winograd.h"
+#include "lowering/loops/RegisterTile.h"
+#include "lowering/loops/RowTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+namespace {
+
+// Fewer channels than this do not pay for the transforms.
+constexpr int64_t fewestChannels = 24;
+// Bytes per cycle that come from behind L2, where weights of a network lie.
+constexpr double farBytesPerCycle = 6;
+// Winograd is less exact, so it must be worth it.
+constexpr double leastGain = 1.15;
+
+// What the transforms of one tile and one vector of channels cost, in cycles of
+// a core with one multiply-add per cycle.
+struct TransformCost {
+  int64_t tile;
+  double input, output;
+};
+constexpr TransformCost transformCosts[] = {{4, 190, 120}, {2, 50, 34}};
+
+// The sum of two different loops that an index is, pixel first.
+bool isWindowIndex(AffineExpr index, linalg::GenericOp root, unsigned &pixel,
+                   unsigned &tap) {
+  auto sum = dyn_cast<AffineBinaryOpExpr>(index);
+  if (!sum || sum.getKind() != AffineExprKind::Add)
+    return false;
+  auto lhs = dyn_cast<AffineDimExpr>(sum.getLHS());
+  auto rhs = dyn_cast<AffineDimExpr>(sum.getRHS());
+  if (!lhs || !rhs)
+    return false;
+  pixel = lhs.getPosition();
+  tap = rhs.getPosition();
+  auto isReduction = [&](unsigned loop) {
+    return root.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+  };
+  if (isReduction(pixel))
+    std::swap(pixel, tap);
+  return !isReduction(pixel) && isReduction(tap);
+}
+
+bool isMultiplyAdd(linalg::GenericOp root) {
+  Block *body = root.getBody();
+  auto sum =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum || body->getOperations().size() != 3 || !sum.getType().isF32())
+    return false;
+  Value start = root.getRegionOutputArgs()[0];
+  Value product = sum.getLhs() == start ? sum.getRhs() : sum.getLhs();
+  return (sum.getLhs() == start || sum.getRhs() == start) &&
+         isa_and_nonnull<arith::MulFOp>(product.getDefiningOp());
+}
+
+int64_t tilesOf(const SquareConvolution &conv, unsigned loop, int64_t tile) {
+  return llvm::divideCeil(conv.extent(loop), tile);
+}
+
+// As many rows of tiles as half of L2 holds of what lies between the transforms
+// and the products, in blocks of equal size.
+int64_t tileRowsPerBlock(const SquareConvolution &conv, int64_t tile,
+                         int64_t l2Bytes) {
+  int64_t rows = tilesOf(conv, conv.row, tile);
+  int64_t rowBytes = (tile + 2) * (tile + 2) *
+                     tilesOf(conv, conv.column, tile) *
+                     (conv.extent(conv.input) + conv.extent(conv.output)) * 4;
+  int64_t most = std::clamp<int64_t>(l2Bytes / 2 / rowBytes, 1, rows);
+  return balancedTiles(rows, most).front().rows;
+}
+
+ContractionAttr productSchedule(const SquareConvolution &conv,
+                                TargetAttr target, int64_t rows) {
+  ContractionShape shape{};
+  shape.rows = rows;
+  shape.columns = conv.extent(conv.output);
+  shape.elementBits = 32;
+  shape.taps = shape.reduction = conv.extent(conv.input);
+  shape.weightBytes = shape.columns * shape.reduction * 4;
+  shape.rowStride = shape.reduction * 4;
+  return chooseSchedule(target.getContext(), target, shape);
+}
+
+} // namespace
+
+FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
+  if (root.getNumLoops() != 7 || root.getNumReductionLoops() != 3 ||
+      root.getNumDpsInputs() != 2 || root.getNumDpsInits() != 1 ||
+      llvm::any_of(root.getStaticLoopRanges(), ShapedType::isDynamic) ||
+      !isMultiplyAdd(root))
+    return failure();
+  SquareConvolution conv{};
+  conv.root = root;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    (map.isProjectedPermutation() ? conv.filter : conv.image) = input;
+    if (!cast<RankedTensorType>(input->get().getType())
+             .getElementType()
+             .isF32())
+      return failure();
+  }
+  if (!conv.image || !conv.filter)
+    return failure();
+  AffineMap image = root.getMatchingIndexingMap(conv.image);
+  AffineMap filter = root.getMatchingIndexingMap(conv.filter);
+  AffineMap output = root.getIndexingMapsArray().back();
+  if (image.getNumResults() != 4 || filter.getNumResults() != 4 ||
+      !output.isProjectedPermutation() || output.getNumResults() != 4)
+    return failure();
+  auto loopOf = [](AffineExpr index) {
+    auto dim = dyn_cast<AffineDimExpr>(index);
+    return dim ? int64_t(dim.getPosition()) : -1;
+  };
+  int64_t batch = loopOf(image.getResult(0)),
+          input = loopOf(image.getResult(3)),
+          last = loopOf(output.getResult(3));
+  if (batch < 0 || input < 0 ||
+      !isWindowIndex(image.getResult(1), root, conv.row, conv.filterRow) ||
+      !isWindowIndex(image.getResult(2), root, conv.column, conv.filterColumn))
+    return failure();
+  conv.batch = batch, conv.input = input, conv.output = last;
+  int64_t expected[] = {last, input, conv.filterRow, conv.filterColumn};
+  for (auto [index, loop] : llvm::zip(filter.getResults(), expected))
+    if (loopOf(index) != loop)
+      return failure();
+  if (conv.extent(conv.filterRow) != 3 || conv.extent(conv.filterColumn) != 3 ||
+      output.getResult(0) != image.getResult(0) ||
+      loopOf(output.getResult(1)) != conv.row ||
+      loopOf(output.getResult(2)) != conv.column)
+    return failure();
+  return conv;
+}
+
+WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
+  if (!target || target.getVectorBits() < 128)
+    return {};
+  double lanes = target.getVectorBits() / 32,
+         perCycle = lanes * target.getFmaPerCycle();
+  int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
+  if (std::min(inputs, outputs) < fewestChannels)
+    return {};
+  int64_t l2 = target.getL2Bytes(), channels = inputs * outputs;
+  auto far = [&](int64_t points) {
+    int64_t bytes = points * channels * 4;
+    return bytes > l2 / 2 ? bytes / farBytesPerCycle : 0.0;
+  };
+  int64_t batch = conv.extent(conv.batch);
+  double best = (9.0 * batch * conv.extent(conv.row) *
+                     conv.extent(conv.column) * channels / perCycle +
+                 far(9)) /
+                leastGain;
+  WinogradAttr schedule;
+  for (auto [tile, input, output] : transformCosts) {
+    int64_t points = (tile + 2) * (tile + 2);
+    int64_t columns = tilesOf(conv, conv.column, tile);
+    double tiles = batch * tilesOf(conv, conv.row, tile) * columns;
+    double cycles = points * tiles * channels / perCycle + far(points) +
+                    tiles * (inputs * input + outputs * output) / perCycle;
+    if (cycles >= best)
+      continue;
+    best = cycles;
+    int64_t block = tileRowsPerBlock(conv, tile, l2);
+    schedule =
+        WinogradAttr::get(target.getContext(), tile, block,
+                          productSchedule(conv, target, block * columns));
+  }
+  return schedule;
+}
+
+// Points 0, +-a, +-b and infinity for F(4), 0, +-1 and infinity for F(2). The
+// row of a point p is [1, p, p^2] / f(p), f being the product of its distances
+// from the others, as the transforms of EmitWinograd.cpp leave it out.
+static SmallVector<std::array<double, 3>> filterMatrix(int64_t tile) {
+  if (tile == 2)
+    return {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
+  constexpr double a = 0.75, b = 1.5, a2 = a * a, b2 = b * b;
+  auto row = [](double p, double f) {
+    return std::array<double, 3>{1 / f, p / f, p * p / f};
+  };
+  double fa = 2 * a2 * (a2 - b2), fb = 2 * b2 * (b2 - a2);
+  return {row(0, a2 * b2), row(a, fa),  row(-a, fa),
+          row(b, fb),      row(-b, fb), {0, 0, 1}};
+}
+
+std::vector<float> transformFilter(ArrayRef<float> filter, int64_t outputs,
+                                   int64_t inputs, WinogradAttr schedule) {
+  SmallVector<std::array<double, 3>> matrix = filterMatrix(schedule.getTile());
+  int64_t side = matrix.size(), width = schedule.getProduct().getColumns();
+  int64_t panels = llvm::divideCeil(outputs, width);
+  std::vector<float> result(side * side * panels * inputs * width, 0.0f);
+  for (int64_t output = 0; output < outputs; ++output)
+    for (int64_t input = 0; input < inputs; ++input) {
+      const float *g = filter.data() + (output * inputs + input) * 9;
+      double rows[6][3];
+      for (int64_t i = 0; i < side; ++i)
+        for (int64_t j = 0; j < 3; ++j)
+          rows[i][j] = matrix[i][0] * g[j] + matrix[i][1] * g[3 + j] +
+                       matrix[i][2] * g[6 + j];
+      for (int64_t i = 0; i < side; ++i)
+        for (int64_t j = 0; j < side; ++j) {
+          double value = rows[i][0] * matrix[j][0] + rows[i][1] * matrix[j][1] +
+                         rows[i][2] * matrix[j][2];
+          int64_t panel = (i * side + j) * panels + output / width;
+          result[(panel * inputs + input) * width + output % width] = value;
+        }
+    }
+  return result;
+}
+
+} // namespace onnxc

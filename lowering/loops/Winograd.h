@@ -1,0 +1,35 @@
+// Winograd's minimal filtering for 3x3 convolutions of stride 1, F(m x m, 3x3):
+// an m x m tile of outputs takes (m + 2)^2 multiplications instead of 9 m^2
+// (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015).
+#pragma once
+#include "lowering/loops/Contraction.h"
+
+namespace onnxc {
+
+// A convolution of NHWC activations, by the loops of its generic.
+struct SquareConvolution {
+  mlir::linalg::GenericOp root;
+  mlir::OpOperand *image, *filter;
+  unsigned batch, row, column, output, filterRow, filterColumn, input; // loops
+  int64_t extent(unsigned loop) const {
+    return mlir::linalg::GenericOp(root).getStaticLoopRanges()[loop];
+  }
+};
+
+// Fails unless `root` is a 3x3 convolution of stride 1 in f32 with channels
+// last, static and ungrouped.
+mlir::FailureOr<SquareConvolution>
+matchSquareConvolution(mlir::linalg::GenericOp root);
+
+// The schedule that a count of cycles and bytes finds faster than the direct
+// convolution with `direct`; null where none is.
+WinogradAttr chooseWinograd(const SquareConvolution &convolution,
+                            TargetAttr target);
+
+// The filter as [points][panels][input channels][columns], row-major. `filter`
+// is [output][input][3][3].
+std::vector<float> transformFilter(llvm::ArrayRef<float> filter,
+                                   int64_t outputs, int64_t inputs,
+                                   WinogradAttr schedule);
+
+} // namespace onnxc

@@ -1,0 +1,72 @@
+#include "dialects/onnx/Constants.h"
+#include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/Winograd.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_TRANSFORMFILTERS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+void transform(linalg::GenericOp root, TargetAttr target) {
+  FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
+  // A kernel is formed for certain only where roles are inferred.
+  if (failed(conv) || failed(inferLoopRoles(root)))
+    return;
+  auto constant = conv->filter->get().getDefiningOp<arith::ConstantOp>();
+  auto value =
+      constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
+  if (!value || value.isSplat())
+    return;
+  WinogradAttr schedule = chooseWinograd(*conv, target);
+  if (!schedule)
+    return;
+  SmallVector<char> storage;
+  ArrayRef<char> bytes = bytesOf(value, storage);
+  int64_t inputs = conv->extent(conv->input),
+          outputs = conv->extent(conv->output);
+  std::vector<float> filter(bytes.size() / sizeof(float));
+  std::memcpy(filter.data(), bytes.data(), bytes.size());
+  std::vector<float> transformed =
+      transformFilter(filter, outputs, inputs, schedule);
+  int64_t side = schedule.getTile() + 2,
+          columns = schedule.getProduct().getColumns();
+  OpBuilder builder(root);
+  auto type = RankedTensorType::get(
+      {side * side, int64_t(llvm::divideCeil(outputs, columns)), inputs,
+       columns},
+      builder.getF32Type());
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
+      transformed.size() * sizeof(float), 64, /*dataIsMutable=*/true);
+  std::memcpy(blob.getMutableData().data(), transformed.data(),
+              blob.getData().size());
+  Value source = arith::ConstantOp::create(
+      builder, constant.getLoc(),
+      DenseResourceElementsAttr::get(type, "winograd", std::move(blob)));
+  conv->filter->set(WinogradFilterOp::create(
+      builder, constant.getLoc(), constant.getType(), source, schedule));
+  if (constant->use_empty())
+    constant.erase();
+}
+
+struct TransformFilters : impl::TransformFiltersBase<TransformFilters> {
+  void runOnOperation() override {
+    if (isStrict(getOperation()))
+      return;
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    SmallVector<linalg::GenericOp> roots;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op.getNumReductionLoops())
+        roots.push_back(op);
+    });
+    for (linalg::GenericOp root : roots)
+      transform(root, target);
+  }
+};
+
+} // namespace
+} // namespace onnxc
