@@ -81,6 +81,7 @@ private:
                     Accumulators &sums);
   void reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);
+  void prefetchNextPanel(const Tile &tile);
   void accumulate(Tile &tile, int64_t row, Accumulators &sums);
   bool isUnrolled(ArrayRef<unsigned> loops, const Tile &tile);
   Rows liveRows(const Tile &tile, unsigned tap, int64_t at, Rows live);
@@ -512,6 +513,8 @@ void Emitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile, Rows live,
     tile.loops[loop] = OpFoldResult(scfLoop.getInductionVar());
     llvm::copy(scfLoop.getRegionIterArgs(), liveSums.begin());
     reduce(loops.drop_front(), tile, live, sums);
+    if (loops.size() == 1)
+      prefetchNextPanel(tile);
     scf::YieldOp::create(b, liveSums);
   }
   llvm::copy(scfLoop.getResults(), liveSums.begin());
@@ -537,16 +540,32 @@ static Value fuseMultiplyAdd(ImplicitLocOpBuilder &b, Value sum) {
   return sum;
 }
 
+// Weights come from far away, and a panel of them is read once by the first
+// tile of rows. The tiles of one panel ask for the next one in time.
+void Emitter::prefetchNextPanel(const Tile &tile) {
+  if (nest.schedule.getOuter() != LoopOrder::Panels)
+    return;
+  for (OpOperand *input : root.getDpsInputOperands())
+    if (input->get().getDefiningOp<linalg::UnPackOp>()) {
+      Tile next = tile;
+      OpFoldResult &panel = next.loops[values.panelLoop()];
+      panel = add(b, panel, number(b, 1));
+      for (int64_t vector = 0; vector < tile.vectors; ++vector)
+        values.prefetch(input->get(), root.getMatchingIndexingMap(input),
+                        next.loops, cell(tile, 0, vector));
+    }
+}
+
 void Emitter::accumulate(Tile &tile, int64_t row, Accumulators &sums) {
   for (int64_t vector = 0; vector < tile.vectors; ++vector) {
     Cell at = cell(tile, row, vector);
     SmallVector<Value> operands;
     for (OpOperand *input : root.getDpsInputOperands())
-      operands.push_back(
-          root.payloadUsesValueFromOperand(input)
-              ? values.at(input->get(), root.getMatchingIndexingMap(input),
-                          tile.loops, at)
-              : Value());
+      operands.push_back(root.payloadUsesValueFromOperand(input)
+                             ? values.at(input->get(),
+                                         root.getMatchingIndexingMap(input),
+                                         tile.loops, at)
+                             : Value());
     Value &sum = sums[row * tile.vectors + vector];
     operands.push_back(sum);
     sum = fuseMultiplyAdd(b, values.call(root.getBody(), operands));

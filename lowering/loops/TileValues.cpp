@@ -274,6 +274,16 @@ Value TileValues::load(Value tensor, AffineMap position,
              cell.mask ? cell.mask : allLanes(b, lanes), zeroVector(b, type));
 }
 
+void TileValues::prefetch(Value tensor, AffineMap position,
+                          ArrayRef<OpFoldResult> loops, Cell cell) {
+  auto entry = accesses.find({tensor, position});
+  const Access &access = entry->second;
+  // Its own address: the loads' moving part is another panel's.
+  Address where = address(access, &access.offset, loops, cell);
+  memref::PrefetchOp::create(b, access.buffer, index(where), /*isWrite=*/false,
+                             /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 void TileValues::store(Value value, BlockArgument argument, AffineMap position,
                        ArrayRef<OpFoldResult> loops, Cell cell) {
   auto entry = accesses.find({argument, position});

@@ -49,6 +49,11 @@ public:
              mlir::AffineMap position, llvm::ArrayRef<mlir::OpFoldResult> loops,
              Cell cell);
 
+  // Asks for the vector of `tensor`, which is in memory, to be in L2 soon. No
+  // harm if it lies behind the buffer's end.
+  void prefetch(mlir::Value tensor, mlir::AffineMap position,
+                llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
+
   // Vectors by tensor, for the cell that is being computed.
   llvm::DenseMap<mlir::Value, mlir::Value> known;
   // To be called whenever the insertion point enters or leaves a region.
