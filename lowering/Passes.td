@@ -322,6 +322,20 @@ def LowerChecks : Pass<"lower-checks", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect"];
 }
 
+def LowerViews : Pass<"lower-views", "mlir::ModuleOp"> {
+  let summary = "Computes the strides of expanded views from the sizes that they name";
+  let description = [{
+    Only where a group has several unknown sizes; MLIR's `expand-strided-metadata` does the others.
+
+    ```mlir
+    %y = memref.expand_shape %x [[0, 1]] output_shape [%a, %b] : memref<?xf32> into memref<?x?xf32>
+    // becomes
+    %y = memref.reinterpret_cast %base to offset: [0], sizes: [%a, %b], strides: [%b, 1] : ...
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
 def LowerMath : Pass<"lower-math", "mlir::ModuleOp"> {
   let summary = "Leaves only math that needs no libm";
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
