@@ -52,8 +52,41 @@ static bool byte_size(const int64_t *dims, uint32_t rank, uint32_t bits,
   return *bytes <= PTRDIFF_MAX;
 }
 
+// A view of elements of `bytes` each; strides count elements.
+typedef struct view {
+  const char *data;
+  const int64_t *dims, *strides;
+  uint32_t rank, bytes;
+} view;
+
+static bool is_dense(view from) {
+  int64_t count = 1;
+  for (uint32_t i = from.rank; i-- > 0; count *= from.dims[i])
+    if (from.dims[i] != 1 && from.strides[i] != count)
+      return false;
+  return true;
+}
+
+// Row-major; returns the end of what it wrote. There is an element.
+static char *copy_elements(char *to, view from) {
+  if (is_dense(from)) {
+    uint64_t bytes = from.bytes;
+    for (uint32_t i = 0; i < from.rank; ++i)
+      bytes *= (uint64_t)from.dims[i];
+    __builtin_memcpy(to, from.data, bytes);
+    return to + bytes;
+  }
+  view part = {from.data, from.dims + 1, from.strides + 1, from.rank - 1,
+               from.bytes};
+  for (int64_t i = 0; i < from.dims[0]; ++i) {
+    to = copy_elements(to, part);
+    part.data += from.strides[0] * from.bytes;
+  }
+  return to;
+}
+
 int32_t onnxc_result(const onnxc_call *call, uint32_t index, const void *data,
-                     const int64_t *dims, uint32_t rank,
+                     const int64_t *dims, const int64_t *strides, uint32_t rank,
                      uint32_t element_bytes) {
   onnxc_tensor *output = &call->outputs[index];
   uint64_t bytes = 0;
@@ -72,7 +105,8 @@ int32_t onnxc_result(const onnxc_call *call, uint32_t index, const void *data,
       return onnxc_fail(call, ONNXC_ALLOCATOR, "output", NULL);
     output->capacity_bytes = bytes;
   }
-  __builtin_memcpy(output->data, data, bytes);
+  copy_elements(output->data,
+                (view){data, dims, strides, rank, element_bytes});
   return ONNXC_OK;
 }
 

@@ -84,15 +84,22 @@ public:
 
   LogicalResult lower(ResultOp op) {
     auto type = dyn_cast<MemRefType>(op.getValue().getType());
-    if (!type || !type.getLayout().isIdentity())
-      return op.emitOpError()
-             << "expected a dense memref, got " << op.getValue().getType();
+    if (!type || !type.isStrided())
+      return op.emitOpError() << "expected a memref with strides, got "
+                              << op.getValue().getType();
     begin(op);
-    Value status = abi::callSupport(
-        builder, "onnxc_result", i32,
-        {call, integer(i32, op.getIndex()), dataOf(op.getValue()),
-         sizesOf(op.getValue(), type), integer(i32, type.getRank()),
-         integer(i32, llvm::divideCeil(type.getElementTypeBitWidth(), 8))});
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    auto view =
+        memref::ExtractStridedMetadataOp::create(builder, op.getValue());
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      sizes.push_back(memref::DimOp::create(builder, op.getValue(), dim));
+    Value status =
+        abi::callSupport(builder, "onnxc_result", i32,
+                         {call, integer(i32, op.getIndex()),
+                          dataOf(op.getValue(), view.getOffset(), bytes),
+                          arrayOf(sizes), arrayOf(view.getStrides()),
+                          integer(i32, type.getRank()), integer(i32, bytes)});
     Value isStored = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq,
                                           status, integer(i32, ONNXC_OK));
     Block *next = split(op), *failed = func.addBlock();
@@ -144,31 +151,34 @@ private:
     return block;
   }
 
-  Value dataOf(Value memref) {
-    Value address =
+  // The address of the first element; `offset` counts elements.
+  Value dataOf(Value memref, Value offset, int64_t elementBytes) {
+    Value base =
         memref::ExtractAlignedPointerAsIndexOp::create(builder, memref);
+    Value bytes = arith::MulIOp::create(
+        builder, offset, arith::ConstantIndexOp::create(builder, elementBytes));
+    Value address = arith::AddIOp::create(builder, base, bytes);
     Value bits = arith::IndexCastOp::create(builder, indexType, address);
     return LLVM::IntToPtrOp::create(builder, ptr, bits);
   }
 
   // An array on the stack; in the entry block, so that loops don't grow it.
-  Value sizesOf(Value memref, MemRefType type) {
-    Value sizes;
+  Value arrayOf(ValueRange numbers) {
+    Value array;
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(&func.getBody().front());
-      int64_t count = std::max<int64_t>(type.getRank(), 1);
-      sizes = LLVM::AllocaOp::create(builder, ptr, i64, integer(i32, count));
+      int64_t count = std::max<int64_t>(numbers.size(), 1);
+      array = LLVM::AllocaOp::create(builder, ptr, i64, integer(i32, count));
     }
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      Value size = memref::DimOp::create(builder, memref, dim);
-      Value wide = arith::IndexCastOp::create(builder, i64, size);
-      Value place = LLVM::GEPOp::create(
-          builder, ptr, i64, sizes,
-          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(dim)});
+    for (auto [i, number] : llvm::enumerate(numbers)) {
+      Value wide = arith::IndexCastOp::create(builder, i64, number);
+      Value place =
+          LLVM::GEPOp::create(builder, ptr, i64, array,
+                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
       LLVM::StoreOp::create(builder, wide, place);
     }
-    return sizes;
+    return array;
   }
 
   ImplicitLocOpBuilder builder;

@@ -84,3 +84,21 @@ module attributes {onnxc.target = #target} {
     return
   }
 }
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "",
+  vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768,
+  l2_bytes = 262144, index_bits = 64, heap = true, has_f16 = true>
+
+// A view is handed over with its strides.
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func private @model
+  // CHECK: memref.extract_strided_metadata
+  // CHECK: call @onnxc_result
+  func.func private @model(%x: memref<?x?xf32, strided<[?, 1], offset: ?>>, %call: !llvm.ptr) -> i32 {
+    onnxc.result %x, 0 : memref<?x?xf32, strided<[?, 1], offset: ?>>
+    %ok = arith.constant 0 : i32
+    return %ok : i32
+  }
+}
