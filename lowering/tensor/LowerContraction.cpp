@@ -437,9 +437,10 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
       }
       maps.push_back(mapOf(builder, labels.count, exprs));
     }
-    maps.push_back(AffineMap::getMultiDimIdentityMap(labels.count,
-                                                     builder.getContext())
-                       .getMajorSubMap(labels.results));
+    Exprs result;
+    for (int64_t label = 0; label < labels.results; ++label)
+      result.push_back(builder.getAffineDimExpr(label));
+    maps.push_back(mapOf(builder, labels.count, result));
     return maps;
   }
 };
