@@ -20,9 +20,10 @@ def BitCastOp : ElementwiseOp<"BitCast", [26]> {
   let scalar = "bitcast(input, mlir::getElementTypeOrSelf(getInput()), mlir::getElementTypeOrSelf(getOutput()))";
 }
 
-def BitShiftOp : ElementwiseOp<"BitShift", [11]> {
-  let arguments = (ins UnsignedTensor:$x, UnsignedTensor:$y, String:$direction);
-  let results = (outs UnsignedTensor:$z);
+// Numbers of bits outside the type shift everything out.
+def BitShiftOp : ElementwiseOp<"BitShift", [11, 28]> {
+  let arguments = (ins IntegerTensor:$x, IntegerTensor:$y, String:$direction);
+  let results = (outs IntegerTensor:$z);
   let scalar = [{direction == "LEFT" ? x << y : x >> y}];
 }
 

@@ -139,17 +139,23 @@ Scalar modulo(Scalar a, Scalar b) {
 
 // Shifting by the width or more gives 0; LLVM would give poison.
 template <typename Signed, typename Unsigned>
-static Scalar shift(Scalar a, Scalar b) {
+static Scalar shift(Scalar a, Scalar b, Scalar beyond) {
   Scalar shifted = arithmetic<arith::AddFOp, Signed, Unsigned>(a, b);
-  return b.literal
-             ? shifted
-             : select(b < a.type.getIntOrFloatBitWidth(), shifted, 0);
+  if (b.literal)
+    return shifted;
+  Scalar inside = b < a.type.getIntOrFloatBitWidth();
+  if (!b.type.isUnsignedInteger())
+    inside = inside && b >= 0;
+  return select(inside, shifted, beyond);
 }
 Scalar operator<<(Scalar a, Scalar b) {
-  return shift<arith::ShLIOp, arith::ShLIOp>(a, b);
+  return shift<arith::ShLIOp, arith::ShLIOp>(a, b, 0);
 }
 Scalar operator>>(Scalar a, Scalar b) {
-  return shift<arith::ShRSIOp, arith::ShRUIOp>(a, b);
+  Scalar beyond = 0;
+  if (!b.literal && !a.type.isUnsignedInteger())
+    beyond = select(a < 0, cast(Scalar(-1), a), cast(Scalar(0), a));
+  return shift<arith::ShRSIOp, arith::ShRUIOp>(a, b, beyond);
 }
 
 Scalar operator&(Scalar a, Scalar b) { return bitwise<arith::AndIOp>(a, b); }

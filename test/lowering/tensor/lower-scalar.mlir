@@ -71,3 +71,15 @@ func.func @a_block_shares_a_scale(%x: tensor<3x4xui8>, %scale: tensor<3x2xf32>) 
       : (tensor<3x4xui8>, tensor<3x2xf32>) -> tensor<3x4xf32>
   return %0 : tensor<3x4xf32>
 }
+
+// -----
+
+// A signed number of bits may be negative: then, too, everything is shifted out.
+// CHECK-LABEL: @signed_shifts_have_two_limits
+// CHECK: arith.shli
+// CHECK-DAG: arith.cmpi slt
+// CHECK-DAG: arith.cmpi sle
+func.func @signed_shifts_have_two_limits(%a: tensor<3xi32>, %b: tensor<3xi32>) -> tensor<3xi32> {
+  %0 = "onnx.BitShift"(%a, %b) {direction = "LEFT"} : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
