@@ -62,6 +62,8 @@ Value shiftFor(OpBuilder &b, Location loc, Value position, int64_t bits) {
 Value unpack(ImplicitLocOpBuilder &b, Value bytes, RankedTensorType type,
              Type element) {
   int64_t bits = element.getIntOrFloatBitWidth(), perByte = 8 / bits;
+  if (type.getNumElements() == 0)
+    return tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
   Value empty = tensor::EmptyOp::create(b, flatType(type).getShape(),
                                         type.getElementType());
   AffineExpr at = b.getAffineDimExpr(0);
@@ -95,6 +97,9 @@ Value unpack(ImplicitLocOpBuilder &b, Value bytes, RankedTensorType type,
 Value pack(ImplicitLocOpBuilder &b, Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t bits = element.getIntOrFloatBitWidth(), perByte = 8 / bits;
+  if (type.getNumElements() == 0)
+    return tensor::EmptyOp::create(b, bytesFor(type, element).getShape(),
+                                   type.getElementType());
   Value flat =
       type.getRank() == 0
           ? tensor::ExpandShapeOp::create(b, flatType(type), value,
@@ -138,7 +143,7 @@ Value pack(ImplicitLocOpBuilder &b, Value value, Type element) {
 
 LogicalResult checkSizes(func::FuncOp func, Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  if (tensor.hasStaticShape() && tensor.getNumElements() > 0)
+  if (tensor.hasStaticShape())
     return success();
   return func.emitError("packed inputs and outputs need sizes that are known "
                         "when the model is compiled");
