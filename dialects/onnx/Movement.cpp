@@ -67,9 +67,9 @@ SHAPES(SplitOp) {
   Index whole = input.sizes[*axis];
   if (split.given()) {
     FailureOr<Sizes> elements = split.elements();
-    if (failed(elements))
+    if (failed(elements) && !op.getResultCount())
       return Shapes(); // of unknown rank
-    parts = *elements;
+    parts = succeeded(elements) ? *elements : Sizes(*op.getResultCount());
     Index sum = 0;
     for (Index part : parts)
       sum = sum + part;
@@ -387,7 +387,7 @@ SHAPES(SqueezeOp) {
   if (failed(axes) || int64_t(axes->size()) > data.rank())
     return failure();
   // Where axes are computed, the dimensions that stay move up at run time.
-  Sizes kept(data.rank() - axes->size());
+  Sizes kept(data.rank() - axes->size(), 1);
   Index place = 0;
   for (auto [i, size] : llvm::enumerate(data.sizes)) {
     Condition squeezed = false;

@@ -101,6 +101,27 @@ Value emptyOf(ImplicitLocOpBuilder &builder, ArrayRef<Index> sizes,
   return emptyOf(builder, folded(builder, sizes), element);
 }
 
+static bool hasZero(ArrayRef<Index> sizes) {
+  return llvm::any_of(sizes, [](Index size) { return size.is(0); });
+}
+
+Value sliced(ImplicitLocOpBuilder &builder, Value tensor,
+             ArrayRef<Index> offsets, ArrayRef<Index> sizes,
+             ArrayRef<Index> steps) {
+  ArrayRef<int64_t> whole = cast<RankedTensorType>(tensor.getType()).getShape();
+  if (hasZero(sizes) || llvm::is_contained(whole, 0))
+    return tensor::EmptyOp::create(builder, folded(builder, sizes),
+                                   getElementTypeOrSelf(tensor.getType()));
+  return tensor::ExtractSliceOp::create(
+      builder, tensor, folded(builder, offsets), folded(builder, sizes),
+      folded(builder, steps));
+}
+
+Value sliced(ImplicitLocOpBuilder &builder, Value tensor,
+             ArrayRef<Index> offsets, ArrayRef<Index> sizes) {
+  return sliced(builder, tensor, offsets, sizes, Sizes(sizes.size(), 1));
+}
+
 Value zeroOf(ImplicitLocOpBuilder &builder, Type storage) {
   return arith::ConstantOp::create(builder, builder.getZeroAttr(storage));
 }
@@ -183,10 +204,6 @@ struct Group {
   int64_t from = 0, to = 0;
 };
 } // namespace
-
-static bool hasZero(ArrayRef<Index> sizes) {
-  return llvm::any_of(sizes, [](Index size) { return size.is(0); });
-}
 
 // The shortest groups that surely hold equally many elements, from the left.
 // What cannot be told apart is one group.

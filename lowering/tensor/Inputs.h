@@ -20,6 +20,13 @@ mlir::Value emptyOf(mlir::ImplicitLocOpBuilder &builder,
                     llvm::ArrayRef<Index> sizes, mlir::Type element);
 // Zero of a storage type.
 mlir::Value zeroOf(mlir::ImplicitLocOpBuilder &builder, mlir::Type storage);
+// A part of a tensor: a view, or an empty tensor where it surely has no
+// elements, which a view may not lie behind the last one of.
+mlir::Value sliced(mlir::ImplicitLocOpBuilder &builder, mlir::Value tensor,
+                   llvm::ArrayRef<Index> offsets, llvm::ArrayRef<Index> sizes,
+                   llvm::ArrayRef<Index> steps);
+mlir::Value sliced(mlir::ImplicitLocOpBuilder &builder, mlir::Value tensor,
+                   llvm::ArrayRef<Index> offsets, llvm::ArrayRef<Index> sizes);
 // tensor.extract; and the same as a position.
 mlir::Value extract(mlir::ImplicitLocOpBuilder &builder, mlir::Value tensor,
                     llvm::ArrayRef<Index> at);

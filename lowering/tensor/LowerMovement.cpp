@@ -139,9 +139,7 @@ struct LowerGather : LowerMoving<GatherOp> {
     Sizes offsets(data.rank(), 0), cut = data.sizes;
     offsets[axis] = fromEnd(indices.at({}), data.sizes[axis]);
     cut[axis] = 1;
-    Value slice = tensor::ExtractSliceOp::create(
-        builder, data.lowered, folded(builder, offsets), folded(builder, cut),
-        folded(builder, Sizes(data.rank(), 1)));
+    Value slice = sliced(builder, data.lowered, offsets, cut);
     return SmallVector<Value>{reshaped(builder, slice, cut, sizes)};
   }
 };
@@ -227,6 +225,8 @@ struct LowerConcat : LowerMoving<ConcatOp> {
             failed(require(builder, input.sizes[i] == sizes[i], Status::Shape,
                            op, "sizes differ beside the axis", "inputs")))
           return failure();
+      if (input.sizes[axis].is(0))
+        continue;
       Sizes cut = sizes;
       cut[axis] = input.sizes[axis];
       Value part = castTo(
@@ -261,9 +261,7 @@ struct LowerSplit : LowerMoving<SplitOp> {
     SmallVector<Value> parts;
     Sizes offsets(input.rank(), 0);
     for (const Sizes &sizes : *move.shapes) {
-      parts.push_back(tensor::ExtractSliceOp::create(
-          builder, input.lowered, folded(builder, offsets),
-          folded(builder, sizes), folded(builder, Sizes(input.rank(), 1))));
+      parts.push_back(sliced(builder, input.lowered, offsets, sizes));
       offsets[axis] = offsets[axis] + sizes[axis];
     }
     return parts;
@@ -288,9 +286,8 @@ struct LowerSlice : LowerMoving<SliceOp> {
     const Sizes &sizes = move.shapes->front();
     auto isForward = [](Index step) { return (step > 0).isTrue(); };
     if (llvm::all_of(slice.steps, isForward))
-      return SmallVector<Value>{tensor::ExtractSliceOp::create(
-          builder, data.lowered, folded(builder, slice.starts),
-          folded(builder, sizes), folded(builder, slice.steps))};
+      return SmallVector<Value>{
+          sliced(builder, data.lowered, slice.starts, sizes, slice.steps)};
     return SmallVector<Value>{
         copyByElement(builder, cast<MovementOpInterface>(op.getOperation()),
                       move.inputs, 0, sizes)};

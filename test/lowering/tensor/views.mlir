@@ -27,3 +27,22 @@ func.func @gather_checks_before_it_reads(%x: tensor<9x3xf32>, %i: tensor<2xi64>)
   %y = "onnx.Gather"(%x, %i) : (tensor<9x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// An empty part may lie behind the last element, where no view can begin.
+// CHECK-LABEL: @empty_parts_are_no_views
+// CHECK-NOT: tensor.extract_slice
+// CHECK: tensor.empty() : tensor<0xf32>
+func.func @empty_parts_are_no_views(%x: tensor<2xf32>) -> tensor<0xf32> {
+  %sizes = "onnx.Constant"() {value = dense<[2, 0]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y:2 = "onnx.Split"(%x, %sizes) {axis = 0 : i64} : (tensor<2xf32>, tensor<2xi64>) -> (tensor<2xf32>, tensor<0xf32>)
+  return %y#1 : tensor<0xf32>
+}
+
+// Which dimension goes is known to the run alone.
+// CHECK-LABEL: @squeeze_with_axes_at_run_time
+// CHECK: onnxc.check
+// CHECK: tensor.expand_shape
+func.func @squeeze_with_axes_at_run_time(%x: tensor<1x5x3xf32>, %axes: tensor<1xi64>) -> tensor<?x?xf32> {
+  %y = "onnx.Squeeze"(%x, %axes) : (tensor<1x5x3xf32>, tensor<1xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
