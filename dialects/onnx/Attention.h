@@ -34,16 +34,29 @@ llvm::SmallVector<Node> causalConvolution(Graph &graph, Node input,
                                           Node weight, Node bias, Node past,
                                           llvm::StringRef activation);
 
-// com.microsoft's: Attention projects its input first, GroupQueryAttention
-// takes the number of valid keys as an operand.
+// com.microsoft's: Attention projects its input to queries, keys and values
+// first, GroupQueryAttention takes the number of valid keys as an operand.
 struct ProjectedAttention {
-  Node input, weights, bias, mask, past;
+  Node projected, mask, bias, past;
+  OptionalInts widths; // of the three
   int64_t heads;
   bool causal;
   std::optional<double> scale;
 };
 llvm::SmallVector<Node> projectedAttention(Graph &graph,
                                            ProjectedAttention inputs);
+
+struct MultiHeadInputs {
+  Node query, key, value, inputBias, mask, bias, pastKey, pastValue;
+  int64_t heads;
+  bool causal;
+  std::optional<double> scale;
+};
+llvm::SmallVector<Node> multiHeadAttention(Graph &graph,
+                                           MultiHeadInputs inputs);
+
+// Positions may be one number, that of the sequence's first element.
+llvm::SmallVector<Node> microsoftRotation(Graph &graph, Rotation rotation);
 
 struct GroupQueryInputs {
   Node query, key, value, pastKey, pastValue, lengths, cosines, sines, bias;

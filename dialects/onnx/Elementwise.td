@@ -58,7 +58,7 @@ def CosOp : Unary<"Cos", [7, 22]> { let scalar = "cos(x)"; }
 def CoshOp : Unary<"Cosh", [9, 22]> { let scalar = "cosh(x)"; }
 
 // Scales and zero points belong to the whole tensor, to an index along `axis`, or to a block of `block_size` of these.
-def DequantizeLinearOp : ElementwiseOp<"DequantizeLinear", [10, 13, 19, 21, 23, 24, 25]> {
+class DequantizeLinear<list<int> versions> : ElementwiseOp<"DequantizeLinear", versions> {
   let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point, IntOr<"1">:$axis,
                    IntOr<"0">:$block_size, IntOr<"0">:$output_dtype);
   let results = (outs FloatTensor:$y);
@@ -66,6 +66,11 @@ def DequantizeLinearOp : ElementwiseOp<"DequantizeLinear", [10, 13, 19, 21, 23, 
   let block = "operand != 0 && block_size && dim == wrap(axis, rank) ? block_size : 1";
   let elementType = "output_dtype ? dataType(context, output_dtype) : x_scale";
   let scalar = "dequantize(x, x_scale, x_zero_point)";
+}
+def DequantizeLinearOp : DequantizeLinear<[10, 13, 19, 21, 23, 24, 25]>;
+def MsDequantizeLinearOp : DequantizeLinear<[1]> {
+  let opName = "ms.DequantizeLinear";
+  let domain = "com.microsoft";
 }
 
 def DivOp : Binary<"Div", [7, 13, 14]> { let scalar = "a / b"; }

@@ -37,7 +37,7 @@ def PowOp : ElementwiseOp<"Pow", [7, 12, 13, 15]> {
 }
 
 // Scales and zero points as in DequantizeLinear.
-def QuantizeLinearOp : ElementwiseOp<"QuantizeLinear", [10, 13, 19, 21, 23, 24, 25]> {
+class QuantizeLinear<list<int> versions> : ElementwiseOp<"QuantizeLinear", versions> {
   let arguments = (ins NumberTensor:$x, FloatTensor:$y_scale, Optional<NumberTensor>:$y_zero_point, IntOr<"1">:$axis,
                    IntOr<"0">:$block_size, IntOr<"0">:$output_dtype, IntOr<"0">:$precision, IntOr<"1">:$saturate);
   let results = (outs NumberTensor:$y);
@@ -45,6 +45,11 @@ def QuantizeLinearOp : ElementwiseOp<"QuantizeLinear", [10, 13, 19, 21, 23, 24, 
   let block = "operand != 0 && block_size && dim == wrap(axis, rank) ? block_size : 1";
   let elementType = "y_zero_point ? y_zero_point : dataType(context, output_dtype ? output_dtype : 2)";
   let scalar = "quantize(x / y_scale, either(y_zero_point, 0), saturate != 0)";
+}
+def QuantizeLinearOp : QuantizeLinear<[10, 13, 19, 21, 23, 24, 25]>;
+def MsQuantizeLinearOp : QuantizeLinear<[1]> {
+  let opName = "ms.QuantizeLinear";
+  let domain = "com.microsoft";
 }
 
 def ReciprocalOp : Unary<"Reciprocal", [1, 6, 13]> { let scalar = "1 / x"; }

@@ -20,6 +20,11 @@ Node Graph::splat(double number, Type element) {
 
 Node Graph::ints(ArrayRef<int64_t> values) { return constant(builder.getI64TensorAttr(values)); }
 
+Node Graph::floats(ArrayRef<float> values) {
+  auto type = RankedTensorType::get(values.size(), builder.getF32Type());
+  return constant(DenseElementsAttr::get(type, values));
+}
+
 SmallVector<Node> Graph::fail(const llvm::Twine &message) {
   if (!failed)
     emitError(loc) << message;

@@ -33,6 +33,7 @@ class Graph {
 public:
   Graph(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
   Node ints(llvm::ArrayRef<int64_t> values);
+  Node floats(llvm::ArrayRef<float> values);
   Node op(llvm::StringRef name, llvm::ArrayRef<Node> operands, llvm::ArrayRef<NamedNumber> attributes = {});
   // All results; `count` for operators that have as many as the model asks for.
   llvm::SmallVector<Node> ops(llvm::StringRef name, llvm::ArrayRef<Node> operands,

@@ -1,14 +1,5 @@
 // Operators of ONNX Runtime's domain com.microsoft that exporters write.
-include "dialects/onnx/OnnxElementwise.td"
-
-class MsComposite<string type> : CompositeOp<type, [1]> {
-  let opName = "ms." # type;
-  let domain = "com.microsoft";
-}
-class MsElementwise<string type> : ElementwiseOp<type, [1]> {
-  let opName = "ms." # type;
-  let domain = "com.microsoft";
-}
+include "dialects/onnx/OnnxMicrosoft.td"
 
 def MsBiasGeluOp : MsElementwise<"BiasGelu"> {
   let arguments = (ins FloatTensor:$a, FloatTensor:$b);
@@ -40,6 +31,31 @@ def MsFastGeluOp : MsElementwise<"FastGelu"> {
   let scalar = "tanhGelu(bias.isGiven() ? x + bias : x)";
 }
 
+// Activations that ONNX Runtime fuses into what is before them.
+def MsFusedConvOp : MsComposite<"FusedConv"> {
+  let arguments = (ins FloatTensor:$x, FloatTensor:$w, Optional<FloatTensor>:$b, Optional<FloatTensor>:$z,
+                   StringOr<"">:$activation, OptionalAttr<Floats>:$activation_params, StringOr<"NOTSET">:$auto_pad,
+                   OptionalAttr<Ints>:$dilations, IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape,
+                   OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
+  let results = (outs FloatTensor:$y);
+  let body = [{
+    Node sum = op<ConvOp>({x, w, b}, windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides));
+    return {activated(z.given() ? sum + z : sum, activation, activation_params.value_or(llvm::ArrayRef<float>()))};
+  }];
+}
+
+def MsFusedGemmOp : MsComposite<"FusedGemm"> {
+  let arguments = (ins FloatTensor:$a, FloatTensor:$b, Optional<FloatTensor>:$c, StringOr<"">:$activation,
+                   FloatOr<"0.0f">:$activation_alpha, FloatOr<"0.0f">:$activation_beta,
+                   FloatOr<"0.0f">:$activation_gamma, FloatOr<"1.0f">:$alpha, FloatOr<"1.0f">:$beta,
+                   IntOr<"0">:$transA, IntOr<"0">:$transB);
+  let results = (outs FloatTensor:$y);
+  let body = [{
+    Node y = op<GemmOp>({a, b, c}, {{"alpha", alpha}, {"beta", beta}, {"transA", transA}, {"transB", transB}});
+    return {activated(y, activation, {float(activation_alpha), float(activation_beta)})};
+  }];
+}
+
 def MsFusedMatMulOp : MsComposite<"FusedMatMul"> {
   let arguments = (ins FloatTensor:$a, FloatTensor:$b, FloatOr<"1.0f">:$alpha, IntOr<"0">:$transA, IntOr<"0">:$transB,
                    IntOr<"0">:$transBatchA, IntOr<"0">:$transBatchB);
@@ -63,27 +79,6 @@ def MsGeluOp : MsElementwise<"Gelu"> {
   let results = (outs FloatTensor:$y);
   let scalar = "gelu(x)";
 }
-
-class QLinearBinary<string type, string operation> : MsElementwise<type> {
-  let arguments = (ins NumberTensor:$a, FloatTensor:$a_scale, Optional<NumberTensor>:$a_zero_point, NumberTensor:$b,
-                   FloatTensor:$b_scale, Optional<NumberTensor>:$b_zero_point, FloatTensor:$c_scale,
-                   Optional<NumberTensor>:$c_zero_point);
-  let results = (outs NumberTensor:$c);
-  let scalar = "quantize((dequantize(a, a_scale, a_zero_point) " # operation #
-               " dequantize(b, b_scale, b_zero_point)) / c_scale, either(c_zero_point, 0), true)";
-}
-def MsQLinearAddOp : QLinearBinary<"QLinearAdd", "+">;
-def MsQLinearMulOp : QLinearBinary<"QLinearMul", "*">;
-
-class QLinearUnary<string type, string formula> : MsElementwise<type> {
-  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point,
-                   FloatTensor:$y_scale, Optional<NumberTensor>:$y_zero_point, FloatOr<"0.01f">:$alpha);
-  let results = (outs NumberTensor:$y);
-  let scalar = "[&] { Scalar real = dequantize(x, x_scale, x_zero_point); return quantize((" # formula #
-               ") / y_scale, either(y_zero_point, 0), true); }()";
-}
-def MsQLinearLeakyReluOp : QLinearUnary<"QLinearLeakyRelu", "select(real < 0, alpha * real, real)">;
-def MsQLinearSigmoidOp : QLinearUnary<"QLinearSigmoid", "sigmoid(real)">;
 
 def MsQuickGeluOp : MsElementwise<"QuickGelu"> {
   let arguments = (ins FloatTensor:$x, FloatOr<"1.702f">:$alpha);
@@ -125,33 +120,5 @@ def MsSkipSimplifiedLayerNormalizationOp : MsComposite<"SkipSimplifiedLayerNorma
     Node sum = bias.given() ? input + skip + bias : input + skip;
     auto y = rmsNormalization(sum, gamma, -1, epsilon);
     return {y[0], y[1], y[1], sum};
-  }];
-}
-
-def MsAttentionOp : MsComposite<"Attention"> {
-  let arguments = (ins FloatTensor:$input, FloatTensor:$weights, Optional<FloatTensor>:$bias,
-                   Optional<PositionTensor>:$mask_index, Optional<FloatTensor>:$past,
-                   Int:$num_heads, IntOr<"0">:$unidirectional, FloatOr<"-10000.0f">:$mask_filter_value,
-                   OptionalAttr<Float>:$scale);
-  let results = (outs FloatTensor:$output, FloatTensor:$present);
-  let body = [{
-    return projectedAttention(graph, {input, weights, bias, mask_index, past, num_heads, unidirectional != 0, scale});
-  }];
-}
-
-// The keys of the past fill their tensor; the lengths hide what is beyond.
-def MsGroupQueryAttentionOp : MsComposite<"GroupQueryAttention"> {
-  let arguments = (ins FloatTensor:$query, Optional<FloatTensor>:$key, Optional<FloatTensor>:$value,
-                   Optional<FloatTensor>:$past_key, Optional<FloatTensor>:$past_value, PositionTensor:$seqlens_k,
-                   PositionTensor:$total_sequence_length, Optional<FloatTensor>:$cos_cache,
-                   Optional<FloatTensor>:$sin_cache, Optional<IntTensor>:$position_ids,
-                   Optional<FloatTensor>:$attention_bias, Int:$num_heads, Int:$kv_num_heads, IntOr<"0">:$do_rotary,
-                   IntOr<"-1">:$local_window_size, IntOr<"0">:$rotary_interleaved, FloatOr<"0.0f">:$scale,
-                   FloatOr<"0.0f">:$softcap);
-  let results = (outs FloatTensor:$output, FloatTensor:$present_key, FloatTensor:$present_value);
-  let body = [{
-    return groupQueryAttention(graph, {query, key, value, past_key, past_value, seqlens_k, cos_cache, sin_cache,
-                                       attention_bias, num_heads, kv_num_heads, local_window_size, scale, softcap,
-                                       do_rotary != 0, rotary_interleaved != 0});
   }];
 }

@@ -17,34 +17,101 @@ static Node seenKeys(Node mask) {
   return rankOf(mask) == 3 ? unsqueeze(seen, {1}) : seen;
 }
 
+// What is added to the logits: a mask of integers and a bias, or either.
+static Node hidingBias(Node mask, Node bias) {
+  if (!mask.given() || !bias.given())
+    return mask.given() ? seenKeys(mask) : bias;
+  return select(seenKeys(mask), bias, constantLike(-infinity, bias));
+}
+
+// A mask of one number for each batch is the number of valid keys.
+static void hide(AttentionInputs &in, Node mask, Node bias) {
+  bool isLength = mask.given() && rankOf(mask) == 1;
+  if (isLength)
+    in.kvLength = cast(mask, 7);
+  in.mask = hidingBias(isLength ? Node() : mask, bias);
+}
+
 SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
-  Node all = matmul(in.input, in.weights);
-  if (in.bias.given())
-    all = all + in.bias;
-  int64_t width = staticSize(all, 2) / 3;
+  int64_t width = staticSize(in.projected, 2);
   if (graph.failed || width <= 0)
     return graph.fail("the width of the projection must be known");
+  SmallVector<int64_t> widths(3, width / 3);
+  if (in.widths)
+    widths.assign(in.widths->begin(), in.widths->end());
+  if (widths.size() != 3)
+    return graph.fail("expected three widths of the projection");
+  int64_t next = 0;
   auto part = [&](int64_t i) {
-    return slice(all, 2, i * width, (i + 1) * width);
+    next += widths[i];
+    return slice(in.projected, 2, next - widths[i], next);
   };
   auto half = [&](int64_t i) {
     return in.past.given() ? squeeze(slice(in.past, 0, i, i + 1), {0}) : Node();
   };
-  bool lengths = in.mask.given() && rankOf(in.mask) == 1;
-  AttentionInputs inputs = {part(0),   part(1),  part(2), Node(),
-                            half(0),   half(1),  Node(),  in.causal,
-                            in.heads,  in.heads, -1,      -1,
-                            0,         in.scale, 0};
-  if (lengths)
-    inputs.kvLength = cast(in.mask, 7);
-  else if (in.mask.given())
-    inputs.mask = seenKeys(in.mask);
+  Node query = part(0), key = part(1), value = part(2);
+  AttentionInputs inputs = {query,    key,      value,  Node(),
+                            half(0),  half(1),  Node(), in.causal,
+                            in.heads, in.heads, -1,     -1,
+                            0,        in.scale, 0};
+  hide(inputs, in.mask, in.bias);
   SmallVector<Node> results = attention(graph, inputs);
   if (graph.failed)
     return {};
   Node present =
       concat({unsqueeze(results[1], {0}), unsqueeze(results[2], {0})}, 0);
   return {results[0], present};
+}
+
+// [batch, sequence, heads, parts, size] as [batch, sequence, heads * size].
+static Node unpacked(Node packed, int64_t part) {
+  int64_t width = staticSize(packed, 2) * staticSize(packed, 4);
+  return reshape(slice(packed, 3, part, part + 1), {0, 0, width});
+}
+
+SmallVector<Node> multiHeadAttention(Graph &graph, MultiHeadInputs in) {
+  if (!in.key.given()) {
+    Node all = in.query;
+    in.query = unpacked(all, 0);
+    in.key = unpacked(all, 1);
+    in.value = unpacked(all, 2);
+  } else if (!in.value.given()) {
+    Node both = in.key;
+    in.key = unpacked(both, 0);
+    in.value = unpacked(both, 1);
+  }
+  if (in.inputBias.given()) {
+    int64_t width = staticSize(in.query, 2), end = 2 * width;
+    auto part = [&](int64_t begin, int64_t length) {
+      return slice(in.inputBias, 0, begin, begin + length);
+    };
+    in.query = in.query + part(0, width);
+    if (rankOf(in.key) == 3)
+      in.key = in.key + part(width, width);
+    if (rankOf(in.value) == 3)
+      in.value = in.value + part(end, staticSize(in.value, 2));
+  }
+  AttentionInputs inputs = {in.query, in.key,       in.value,     Node(),
+                            in.pastKey, in.pastValue, Node(),     in.causal,
+                            in.heads,   in.heads,     -1,         -1,
+                            0,          in.scale,     0};
+  hide(inputs, in.mask, in.bias);
+  SmallVector<Node> results = attention(graph, inputs);
+  if (graph.failed)
+    return {};
+  results.resize(3);
+  return results;
+}
+
+SmallVector<Node> microsoftRotation(Graph &graph, Rotation in) {
+  bool flat = rankOf(in.x) == 3;
+  if (flat && !in.heads)
+    in.heads = staticSize(in.x, 2) /
+               std::max<int64_t>(2 * staticSize(in.cosines, 1), 1);
+  if (rankOf(in.positions) == 1) // where the sequence begins
+    in.positions = reshape(in.positions, {1, 1}) +
+                   range(0, scalar(sizeOf(in.x, flat ? 1 : 2)), 1);
+  return rotaryEmbedding(graph, in);
 }
 
 SmallVector<Node> groupQueryAttention(Graph &graph, GroupQueryInputs in) {

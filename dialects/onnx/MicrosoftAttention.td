@@ -1,0 +1,74 @@
+// com.microsoft's attention and its kin. The bodies are in MicrosoftAttention.cpp.
+include "dialects/onnx/OnnxMicrosoft.td"
+
+def MsAttentionOp : MsComposite<"Attention"> {
+  let arguments = (ins FloatTensor:$input, FloatTensor:$weights, Optional<FloatTensor>:$bias,
+                   Optional<PositionTensor>:$mask_index, Optional<FloatTensor>:$past,
+                   Optional<FloatTensor>:$attention_bias, Int:$num_heads, IntOr<"0">:$unidirectional,
+                   FloatOr<"-10000.0f">:$mask_filter_value, OptionalAttr<Ints>:$qkv_hidden_sizes,
+                   OptionalAttr<Float>:$scale);
+  let results = (outs FloatTensor:$output, FloatTensor:$present);
+  let body = [{
+    Node all = bias.given() ? matmul(input, weights) + bias : matmul(input, weights);
+    return projectedAttention(graph, {all, mask_index, attention_bias, past, qkv_hidden_sizes, num_heads,
+                                      unidirectional != 0, scale});
+  }];
+}
+
+// The keys of the past fill their tensor; the lengths hide what is beyond.
+def MsGroupQueryAttentionOp : MsComposite<"GroupQueryAttention"> {
+  let arguments = (ins FloatTensor:$query, Optional<FloatTensor>:$key, Optional<FloatTensor>:$value,
+                   Optional<FloatTensor>:$past_key, Optional<FloatTensor>:$past_value, PositionTensor:$seqlens_k,
+                   PositionTensor:$total_sequence_length, Optional<FloatTensor>:$cos_cache,
+                   Optional<FloatTensor>:$sin_cache, Optional<IntTensor>:$position_ids,
+                   Optional<FloatTensor>:$attention_bias, Int:$num_heads, Int:$kv_num_heads, IntOr<"0">:$do_rotary,
+                   IntOr<"-1">:$local_window_size, IntOr<"0">:$rotary_interleaved, FloatOr<"0.0f">:$scale,
+                   FloatOr<"0.0f">:$softcap);
+  let results = (outs FloatTensor:$output, FloatTensor:$present_key, FloatTensor:$present_value);
+  let body = [{
+    return groupQueryAttention(graph, {query, key, value, past_key, past_value, seqlens_k, cos_cache, sin_cache,
+                                       attention_bias, num_heads, kv_num_heads, local_window_size, scale, softcap,
+                                       do_rotary != 0, rotary_interleaved != 0});
+  }];
+}
+
+def MsMultiHeadAttentionOp : MsComposite<"MultiHeadAttention"> {
+  let arguments = (ins FloatTensor:$query, Optional<FloatTensor>:$key, Optional<FloatTensor>:$value,
+                   Optional<FloatTensor>:$bias, Optional<PositionTensor>:$key_padding_mask,
+                   Optional<FloatTensor>:$attention_bias, Optional<FloatTensor>:$past_key,
+                   Optional<FloatTensor>:$past_value, FloatOr<"-10000.0f">:$mask_filter_value, Int:$num_heads,
+                   OptionalAttr<Float>:$scale, IntOr<"0">:$unidirectional);
+  let results = (outs FloatTensor:$output, FloatTensor:$present_key, FloatTensor:$present_value);
+  let body = [{
+    return multiHeadAttention(graph, {query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value,
+                                      num_heads, unidirectional != 0, scale});
+  }];
+}
+
+// The product of quantized input and weights, then as Attention.
+def MsQAttentionOp : MsComposite<"QAttention"> {
+  let arguments = (ins NumberTensor:$input, NumberTensor:$weight, FloatTensor:$bias, FloatTensor:$input_scale,
+                   FloatTensor:$weight_scale, Optional<PositionTensor>:$mask_index,
+                   Optional<NumberTensor>:$input_zero_point, Optional<NumberTensor>:$weight_zero_point,
+                   Optional<FloatTensor>:$past, Int:$num_heads, IntOr<"0">:$unidirectional,
+                   FloatOr<"-10000.0f">:$mask_filter_value, OptionalAttr<Float>:$scale);
+  let results = (outs FloatTensor:$output, FloatTensor:$present);
+  let body = [{
+    Node all = scaledProduct({input, input_zero_point, input_scale}, {weight, weight_zero_point, weight_scale}) + bias;
+    return projectedAttention(graph, {all, mask_index, Node(), past, std::nullopt, num_heads, unidirectional != 0,
+                                      scale});
+  }];
+}
+
+def MsRotaryEmbeddingOp : MsComposite<"RotaryEmbedding"> {
+  let arguments = (ins FloatTensor:$input, PositionTensor:$position_ids, FloatTensor:$cos_cache, FloatTensor:$sin_cache,
+                   IntOr<"0">:$interleaved, IntOr<"0">:$is_packed_batching, IntOr<"0">:$num_heads,
+                   IntOr<"0">:$rotary_embedding_dim, FloatOr<"1.0f">:$scale);
+  let results = (outs FloatTensor:$output);
+  let body = [{
+    if (is_packed_batching || scale != 1)
+      return graph.fail("packed batches and scales are not supported");
+    return microsoftRotation(graph, {input, cos_cache, sin_cache, position_ids, num_heads, rotary_embedding_dim,
+                                     interleaved != 0});
+  }];
+}

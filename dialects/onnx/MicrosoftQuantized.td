@@ -1,0 +1,155 @@
+// com.microsoft's operators on quantized tensors, as what the standard's say of the same numbers.
+include "dialects/onnx/OnnxMicrosoft.td"
+
+def MsDynamicQuantizeMatMulOp : MsComposite<"DynamicQuantizeMatMul"> {
+  let arguments = (ins FloatTensor:$a, NumberTensor:$b, FloatTensor:$b_scale, Optional<NumberTensor>:$b_zero_point,
+                   Optional<FloatTensor>:$bias);
+  let results = (outs FloatTensor:$y);
+  let body = [{
+    auto quantized = ops<DynamicQuantizeLinearOp>({a});
+    if (graph.failed)
+      return {};
+    Node product = scaledProduct({quantized[0], quantized[2], quantized[1]}, {b, b_zero_point, b_scale});
+    return {bias.given() ? product + bias : product};
+  }];
+}
+
+def MsMatMulIntegerToFloatOp : MsComposite<"MatMulIntegerToFloat"> {
+  let arguments = (ins NumberTensor:$a, NumberTensor:$b, FloatTensor:$a_scale, FloatTensor:$b_scale,
+                   Optional<NumberTensor>:$a_zero_point, Optional<NumberTensor>:$b_zero_point,
+                   Optional<FloatTensor>:$bias);
+  let results = (outs FloatTensor:$y);
+  let body = [{
+    Node product = scaledProduct({a, a_zero_point, a_scale}, {b, b_zero_point, b_scale});
+    return {bias.given() ? product + bias : product};
+  }];
+}
+
+// The columns of B lie in blocks that share a scale and a zero point.
+def MsMatMulNBitsOp : MsComposite<"MatMulNBits"> {
+  let arguments = (ins FloatTensor:$a, NumberTensor:$b, FloatTensor:$scales, Optional<NumberTensor>:$zero_points,
+                   Optional<IntTensor>:$g_idx, Optional<FloatTensor>:$bias, Int:$K, Int:$N, IntOr<"4">:$bits,
+                   Int:$block_size, IntOr<"0">:$accuracy_level);
+  let results = (outs FloatTensor:$y);
+  let body = [{
+    if (g_idx.given())
+      return graph.fail("reordered groups (g_idx) are not supported");
+    Node weights = unpackedWeights(graph, {b, scales, zero_points, K, N, bits, block_size});
+    if (graph.failed)
+      return {};
+    Node product = matmul(a, transpose(castLike(weights, a), {1, 0}));
+    return {bias.given() ? product + bias : product};
+  }];
+}
+
+def MsQGemmOp : MsComposite<"QGemm"> {
+  let arguments = (ins NumberTensor:$a, FloatTensor:$a_scale, NumberTensor:$a_zero_point, NumberTensor:$b,
+                   FloatTensor:$b_scale, NumberTensor:$b_zero_point, Optional<NumberTensor>:$c,
+                   Optional<FloatTensor>:$y_scale, Optional<NumberTensor>:$y_zero_point, FloatOr<"1.0f">:$alpha,
+                   IntOr<"0">:$transA, IntOr<"0">:$transB);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    Node left = transA ? transpose(a, {1, 0}) : a, right = transB ? transpose(b, {1, 0}) : b;
+    Node sum = matmul(centered(left, a_zero_point, 0), centered(right, b_zero_point, 1));
+    if (c.given())
+      sum = sum + c;
+    Node scale = a_scale * b_scale;
+    Node real = castLike(sum, scale) * (alpha == 1 ? scale : scale * alpha);
+    return {y_scale.given() ? op<QuantizeLinearOp>({real, y_scale, y_zero_point}) : real};
+  }];
+}
+
+class QLinearBinary<string type, string operation> : MsElementwise<type> {
+  let arguments = (ins NumberTensor:$a, FloatTensor:$a_scale, Optional<NumberTensor>:$a_zero_point, NumberTensor:$b,
+                   FloatTensor:$b_scale, Optional<NumberTensor>:$b_zero_point, FloatTensor:$c_scale,
+                   Optional<NumberTensor>:$c_zero_point);
+  let results = (outs NumberTensor:$c);
+  let scalar = "quantize((dequantize(a, a_scale, a_zero_point) " # operation #
+               " dequantize(b, b_scale, b_zero_point)) / c_scale, either(c_zero_point, 0), true)";
+}
+def MsQLinearAddOp : QLinearBinary<"QLinearAdd", "+">;
+def MsQLinearMulOp : QLinearBinary<"QLinearMul", "*">;
+
+def MsQLinearAveragePoolOp : MsComposite<"QLinearAveragePool"> {
+  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point,
+                   FloatTensor:$y_scale, Optional<NumberTensor>:$y_zero_point, StringOr<"NOTSET">:$auto_pad,
+                   IntOr<"0">:$ceil_mode, IntOr<"0">:$channels_last, IntOr<"0">:$count_include_pad,
+                   Ints:$kernel_shape, OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    Node image = channels_last ? channelsFirst(x) : x;
+    Attributes attributes = windowAttributes(auto_pad, std::nullopt, 1, kernel_shape, pads, strides);
+    llvm::erase_if(attributes, [](const NamedNumber &given) { return given.name == "group"; });
+    attributes.push_back({"ceil_mode", ceil_mode});
+    attributes.push_back({"count_include_pad", count_include_pad});
+    Node mean = op<AveragePoolOp>(op<DequantizeLinearOp>({image, x_scale, x_zero_point}), attributes);
+    Node zero = y_zero_point.given() ? y_zero_point : constantLike(0, image);
+    Node y = op<QuantizeLinearOp>({mean, y_scale, zero});
+    return {channels_last ? channelsLast(y) : y};
+  }];
+}
+
+def MsQLinearConcatOp : MsComposite<"QLinearConcat"> {
+  let summary = "Concat of tensors with a scale and a zero point each";
+  let arguments = (ins FloatTensor:$y_scale, NumberTensor:$y_zero_point, Variadic<Tensor>:$inputs, Int:$axis);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    if (inputs.empty() || inputs.size() % 3)
+      return graph.fail("expected a tensor, a scale and a zero point each");
+    llvm::SmallVector<Node> parts;
+    for (size_t i = 0; i < inputs.size(); i += 3) {
+      Node real = op<DequantizeLinearOp>({inputs[i], inputs[i + 1], inputs[i + 2]});
+      parts.push_back(op<QuantizeLinearOp>({real, y_scale, y_zero_point}));
+    }
+    return {concat(parts, axis)};
+  }];
+}
+
+def MsQLinearConvOp : MsComposite<"QLinearConv"> {
+  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, NumberTensor:$x_zero_point, NumberTensor:$w,
+                   FloatTensor:$w_scale, NumberTensor:$w_zero_point, FloatTensor:$y_scale, NumberTensor:$y_zero_point,
+                   Optional<NumberTensor>:$b, StringOr<"NOTSET">:$auto_pad, IntOr<"0">:$channels_last,
+                   OptionalAttr<Ints>:$dilations, IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape,
+                   OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    Node image = channels_last ? channelsFirst(x) : x;
+    Node y = op<QLinearConvOp>({image, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, b},
+                               windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides));
+    return {channels_last ? channelsLast(y) : y};
+  }];
+}
+
+def MsQLinearGlobalAveragePoolOp : MsComposite<"QLinearGlobalAveragePool"> {
+  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, NumberTensor:$x_zero_point, FloatTensor:$y_scale,
+                   NumberTensor:$y_zero_point, IntOr<"0">:$channels_last);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    int64_t first = channels_last ? 1 : 2, end = rankOf(x) - (channels_last ? 1 : 0);
+    Node mean = reduce<ReduceMeanOp>(op<DequantizeLinearOp>({x, x_scale, x_zero_point}), range(first, end));
+    return {op<QuantizeLinearOp>({mean, y_scale, y_zero_point})};
+  }];
+}
+
+def MsQLinearSoftmaxOp : MsComposite<"QLinearSoftmax"> {
+  let summary = "Softmax of the given opset: before 13 over all dimensions from the axis on";
+  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point,
+                   FloatTensor:$y_scale, NumberTensor:$y_zero_point, IntOr<"-1">:$axis, Int:$opset);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    int64_t first = wrap(axis, rankOf(x));
+    Node y = softmax(op<DequantizeLinearOp>({x, x_scale, x_zero_point}),
+                     range(first, opset < 13 ? rankOf(x) : first + 1));
+    return {op<QuantizeLinearOp>({y, y_scale, y_zero_point})};
+  }];
+}
+
+class QLinearUnary<string type, string formula> : MsElementwise<type> {
+  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point,
+                   FloatTensor:$y_scale, Optional<NumberTensor>:$y_zero_point, FloatOr<"0.01f">:$alpha);
+  let results = (outs NumberTensor:$y);
+  let scalar = "[&] { Scalar real = dequantize(x, x_scale, x_zero_point); return quantize((" # formula #
+               ") / y_scale, either(y_zero_point, 0), true); }()";
+}
+def MsQLinearLeakyReluOp : QLinearUnary<"QLinearLeakyRelu", "select(real < 0, alpha * real, real)">;
+def MsQLinearSigmoidOp : QLinearUnary<"QLinearSigmoid", "sigmoid(real)">;
