@@ -73,10 +73,9 @@ GraphImporter::convertAttribute(const AttributeProto &attribute,
 }
 
 FailureOr<Attribute>
-GraphImporter::convertConstant(const AttributeProto &attribute, StringRef label,
-                               Location loc) {
+GraphImporter::convertConstant(StringRef name, const AttributeProto &attribute,
+                               StringRef label, Location loc) {
   Attribute value;
-  StringRef name = attribute.name();
   if (name == "value" || name == "sparse_value")
     return convertAttribute(attribute, label, loc);
   auto dense = [&](auto numbers, Type element, bool scalar) {

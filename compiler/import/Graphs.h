@@ -91,10 +91,12 @@ private:
   llvm::FailureOr<mlir::Attribute>
   convertAttribute(const ::onnx::AttributeProto &attribute,
                    llvm::StringRef name, mlir::Location loc);
-  // The value of a Constant, which has a kind of attribute for each type.
+  // The value of a Constant, which has a kind of attribute for each type:
+  // `name` says which, for `attribute` may be what a reference means.
   llvm::FailureOr<mlir::Attribute>
-  convertConstant(const ::onnx::AttributeProto &attribute, llvm::StringRef name,
-                  mlir::Location loc);
+  convertConstant(llvm::StringRef name,
+                  const ::onnx::AttributeProto &attribute,
+                  llvm::StringRef label, mlir::Location loc);
   // What a reference inside a function means; null where the call leaves the
   // attribute out.
   const ::onnx::AttributeProto *resolve(const ::onnx::AttributeProto &attribute,

@@ -176,7 +176,11 @@ LogicalResult GraphImporter::importNodes(const Nodes &nodes, Scope &scope,
   if (auto *cycle = std::get_if<Cycle>(&order))
     return emitError(locate(nodes[cycle->node], frame))
            << "is part of a cycle through '" << cycle->value << "'";
-  for (int node : std::get<std::vector<int>>(order))
+  const auto &sorted = std::get<std::vector<int>>(order);
+  if (size_t left = nodes.size() - sorted.size())
+    emitWarning(UnknownLoc::get(context))
+        << left << " constants are defined twice; the last definition holds";
+  for (int node : sorted)
     if (failed(importNode(nodes[node], scope, frame)))
       return failure();
   return success();
@@ -236,9 +240,9 @@ LogicalResult GraphImporter::importOperator(const ::onnx::NodeProto &node,
     const ::onnx::AttributeProto *attribute = resolve(given, frame);
     if (!attribute || attribute->has_g())
       continue;
-    FailureOr<Attribute> value = isConstant
-                                     ? convertConstant(*attribute, label, loc)
-                                     : convertAttribute(*attribute, label, loc);
+    FailureOr<Attribute> value =
+        isConstant ? convertConstant(given.name(), *attribute, label, loc)
+                   : convertAttribute(*attribute, label, loc);
     if (failed(value))
       return failure();
     attributes.set(isConstant ? "value" : given.name(), *value);

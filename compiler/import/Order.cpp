@@ -89,16 +89,28 @@ Cycle findCycle(const Nodes &nodes, const StringMap<int> &producers,
 } // namespace
 
 std::variant<std::vector<int>, Cycle> orderNodes(const Nodes &nodes) {
+  auto isConstant = [&](int node) {
+    return nodes[node].op_type() == "Constant" && nodes[node].output_size() == 1;
+  };
   StringMap<int> producers;
+  std::vector<bool> superseded(nodes.size());
   for (int node = 0; node < nodes.size(); ++node)
-    for (const std::string &output : nodes[node].output())
-      if (!output.empty())
-        producers.try_emplace(output, node);
+    for (const std::string &output : nodes[node].output()) {
+      if (output.empty())
+        continue;
+      auto [found, isFirst] = producers.try_emplace(output, node);
+      if (!isFirst && isConstant(found->second) && isConstant(node))
+        superseded[std::exchange(found->second, node)] = true;
+    }
   Edges edges = edgesOf(nodes, producers);
   std::vector<int> order;
+  auto append = [&](int node) {
+    if (!superseded[node])
+      order.push_back(node);
+  };
   if (edges.sorted) {
     for (int node = 0; node < nodes.size(); ++node)
-      order.push_back(node);
+      append(node);
     return order;
   }
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
@@ -108,7 +120,7 @@ std::variant<std::vector<int>, Cycle> orderNodes(const Nodes &nodes) {
   while (!ready.empty()) {
     int node = ready.top();
     ready.pop();
-    order.push_back(node);
+    append(node);
     for (int reader : edges.readers[node])
       if (--edges.waitsFor[reader] == 0)
         ready.push(reader);

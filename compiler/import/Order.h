@@ -15,7 +15,9 @@ struct Cycle {
 };
 
 // Indices of `nodes`, each after the nodes whose outputs it reads, also from
-// inside its subgraphs. The model's order is kept where it is one.
+// inside its subgraphs. The model's order is kept where it is one. A Constant
+// whose name a later Constant defines again is left out: exporters that do not
+// sort their nodes write such, and the last one holds, as in ONNX Runtime.
 std::variant<std::vector<int>, Cycle> orderNodes(const Nodes &nodes);
 
 } // namespace onnxc

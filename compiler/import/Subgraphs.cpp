@@ -1,5 +1,6 @@
 // Subgraphs become regions. They refer to the values around them as they are.
 #include "compiler/import/Graphs.h"
+#include "dialects/onnx/Graph.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -12,6 +13,18 @@ namespace onnxc {
 static constexpr unsigned deepestNesting = 500;
 // A carried value can lose each of its sizes, one a round.
 static constexpr int mostRounds = 16;
+
+// A scalar may be declared as a tensor of one element: exporters do so with the
+// iteration of a Loop.
+static Value asDeclared(OpBuilder &builder, Value argument,
+                        const ::onnx::ValueInfoProto &input) {
+  auto type = dyn_cast<RankedTensorType>(argument.getType());
+  const auto &dims = input.type().tensor_type().shape().dim();
+  if (!type || type.getRank() || dims.size() != 1 || dims[0].dim_value() != 1)
+    return argument;
+  Graph graph(builder, argument.getLoc());
+  return unsqueeze({graph, argument}, {0}).value;
+}
 
 FailureOr<std::unique_ptr<Region>>
 GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
@@ -31,7 +44,8 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
     if (next == arguments.size())
       return emitError(loc) << "expected a subgraph of " << arguments.size()
                             << " inputs, got " << graph.input_size();
-    Value argument = block.addArgument(arguments[next++], loc);
+    Value argument =
+        asDeclared(builder, block.addArgument(arguments[next++], loc), input);
     if (failed(define(inner, input.name(), argument, loc)))
       return failure();
   }

@@ -19,6 +19,12 @@ LogicalResult checkSize(ArrayRef<int64_t> sizes, Type element, Location loc) {
   return success();
 }
 
+// Some exporters write the same mark for every size that they do not know.
+static StringRef nameOf(const ::onnx::TensorShapeProto::Dimension &dim) {
+  StringRef name = dim.dim_param();
+  return llvm::is_contained({"?", "-1", "None"}, name) ? "" : name;
+}
+
 void Types::bindSymbols(const ::onnx::GraphProto &graph) {
   for (const ::onnx::ValueInfoProto &input : graph.input()) {
     auto given = shapes.find(input.name());
@@ -27,8 +33,8 @@ void Types::bindSymbols(const ::onnx::GraphProto &graph) {
         size_t(declared.size()) != given->second.size())
       continue;
     for (auto [dim, size] : llvm::zip(declared, given->second))
-      if (!dim.dim_param().empty())
-        dims.emplace(dim.dim_param(), size);
+      if (StringRef name = nameOf(dim); !name.empty())
+        dims.emplace(name.str(), size);
   }
 }
 
@@ -68,6 +74,7 @@ FailureOr<Type> Types::tensorType(const ::onnx::TypeProto::Tensor &tensor,
                           << ":...";
   } else {
     for (const auto &dim : tensor.shape().dim()) {
+      StringRef name = nameOf(dim);
       auto bound = dims.find(dim.dim_param());
       if (dim.has_dim_value() && dim.dim_value() >= 0)
         shape.push_back({dim.dim_value(), {}});
@@ -76,9 +83,8 @@ FailureOr<Type> Types::tensorType(const ::onnx::TypeProto::Tensor &tensor,
       else
         shape.push_back(
             {ShapedType::kDynamic,
-             StringAttr::get(context, dim.dim_param().empty()
-                                          ? "?" + Twine(unnamed++)
-                                          : symbolName(dim.dim_param()))});
+             StringAttr::get(context, name.empty() ? "?" + Twine(unnamed++)
+                                                   : symbolName(name))});
     }
   }
   RankedTensorType type = tensorOf(shape, *element);
