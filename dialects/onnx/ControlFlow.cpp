@@ -1,4 +1,6 @@
 #include "dialects/onnx/Families.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 
@@ -82,6 +84,23 @@ LogicalResult IfOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
       return failure();
     types.push_back(*type);
   }
+  return success();
+}
+
+// A known condition leaves one branch. Exporters ask for sizes this way, and
+// branches may differ in rank.
+LogicalResult IfOp::canonicalize(IfOp op, PatternRewriter &rewriter) {
+  DenseElementsAttr condition;
+  if (!matchPattern(op.getCond(), m_Constant(&condition)) ||
+      condition.getNumElements() != 1)
+    return failure();
+  bool isTrue = (*condition.getValues<APInt>().begin()).getBoolValue();
+  Block &taken = op->getRegion(isTrue ? 0 : 1).front();
+  Operation *yield = taken.getTerminator();
+  SmallVector<Value> results(yield->getOperands());
+  rewriter.eraseOp(yield);
+  rewriter.inlineBlockBefore(&taken, op);
+  rewriter.replaceOp(op, results);
   return success();
 }
 

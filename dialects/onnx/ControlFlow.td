@@ -19,6 +19,7 @@ def IfOp : SubgraphOp<"If", [1, 11, 13, 16, 19, 21, 23, 24, 25]> {
   let arguments = (ins AnyType:$cond);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$then_branch, SizedRegion<1>:$else_branch);
+  let hasCanonicalizeMethod = 1;
 }
 
 def LoopOp : SubgraphOp<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25]> {

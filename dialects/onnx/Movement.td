@@ -66,8 +66,7 @@ def SplitOp : MovementOp<"Split", [13, 18]> {
   let arguments = (ins Tensor:$input, Optional<IntTensor>:$split, IntOr<"0">:$axis, OptionalAttr<Int>:$num_outputs,
                    OptionalAttr<Int>:$result_count);
   let results = (outs Variadic<Tensor>:$outputs);
-  // One for each result, also where no rank is known yet.
-  let elementType = "llvm::SmallVector<mlir::Type>(std::max<int64_t>(result_count.value_or(1), 1), input)";
+  let resultCount = "size_t(result_count.value_or(1))";
 }
 
 def SqueezeOp : MovementOp<"Squeeze", [13, 21, 23, 24, 25]> {

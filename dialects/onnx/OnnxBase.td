@@ -257,6 +257,7 @@ class SizedOp<string type, list<int> versions, list<Trait> more = []>
     : OnnxOp<type, versions, [DeclareOpInterfaceMethods<SizedOpInterface>] # more> {
   string elementType = "elements.front()";
   string sizes = "";
+  string resultCount = "" # !size(results);     // where ranks are unknown; for variadic results from an attribute
   string shapesDeclaration = [{
     static bool isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange actual);
     static llvm::FailureOr<onnxc::Shapes> shapes(onnxc::Report report,
@@ -268,7 +269,7 @@ class SizedOp<string type, list<int> versions, list<Trait> more = []>
 }] # Bindings<arguments>.cpp # [{
   return inferSizes(location, values, [&](Report report, llvm::ArrayRef<Input> inputs) {
     return $cppClass::shapes(report, {inputs, attributes, properties, regions});
-  }, {}] # elementType # [{}, types);
+  }, {}] # elementType # "}, " # resultCount # [{, types);
 }
 llvm::FailureOr<Shapes> $cppClass::resultShapes(llvm::ArrayRef<Input> inputs) {
   return shapes(Report{getLoc()}, {inputs, *this});

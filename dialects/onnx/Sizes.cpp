@@ -217,10 +217,12 @@ FailureOr<Sizes> Input::elements() const {
 
 LogicalResult inferSizes(std::optional<Location> loc, ValueRange values,
                          ShapeFormula formula, ArrayRef<Type> elements,
-                         SmallVectorImpl<Type> &types) {
+                         size_t results, SmallVectorImpl<Type> &types) {
   std::vector<Input> inputs;
+  SmallVector<Type> all(elements);
+  all.resize(std::max(results, elements.size()), elements.back());
   if (!llvm::all_of(values, isRanked))
-    return unknownRank(elements, types);
+    return unknownRank(all, types);
   for (Value value : values) {
     int visits = mostVisits;
     inputs.push_back(inputOf(value, visits));
@@ -229,7 +231,7 @@ LogicalResult inferSizes(std::optional<Location> loc, ValueRange values,
   if (failed(shapes))
     return failure();
   if (shapes->empty())
-    return unknownRank(elements, types);
+    return unknownRank(all, types);
   for (auto [i, shape] : llvm::enumerate(*shapes)) {
     Shape dims;
     for (Index size : shape) {
@@ -238,7 +240,7 @@ LogicalResult inferSizes(std::optional<Location> loc, ValueRange values,
                                  *size.number);
       dims.push_back(size.dim());
     }
-    types.push_back(tensorOf(dims, elements[std::min(i, elements.size() - 1)]));
+    types.push_back(tensorOf(dims, all[std::min(i, all.size() - 1)]));
   }
   return success();
 }

@@ -47,12 +47,14 @@ struct Report {
   }
 };
 
-// Gives no shapes at all where a rank cannot be known yet.
+// Gives no shapes at all where a rank cannot be known yet. Results beyond the
+// list of element types have the last one.
 using ShapeFormula = llvm::function_ref<llvm::FailureOr<Shapes>(
     Report, llvm::ArrayRef<Input>)>;
 llvm::LogicalResult inferSizes(std::optional<mlir::Location> loc,
                                mlir::ValueRange values, ShapeFormula formula,
                                llvm::ArrayRef<mlir::Type> elements,
+                               size_t results,
                                llvm::SmallVectorImpl<mlir::Type> &types);
 
 // The elements of a small integer tensor, as far as they follow from sizes and
