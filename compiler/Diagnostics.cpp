@@ -50,14 +50,19 @@ static std::string reword(std::string message) {
                      type.str());
 }
 
+// Passes have words only: these two say what kind of error it is.
+static Exit exitFor(StringRef message) {
+  if (message.contains("not supported"))
+    return Exit::Unsupported;
+  return message.contains("exceeds the budget") ? Exit::Budget : Exit::BadInput;
+}
+
 void Diagnostics::print(Diagnostic &diagnostic) {
   std::string message = reword(diagnostic.str());
   fmt::print(stderr, "{}: {}: {}\n", place(diagnostic.getLocation(), file),
              word(diagnostic.getSeverity()), message);
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-    raise(message.find("not supported") == std::string::npos
-              ? Exit::BadInput
-              : Exit::Unsupported);
+    raise(exitFor(message));
   for (Diagnostic &note : diagnostic.getNotes())
     print(note);
 }

@@ -190,8 +190,9 @@ LogicalResult GraphImporter::importNode(const ::onnx::NodeProto &node,
                                         Scope &scope, const Frame &frame) {
   Location loc = locate(node, frame);
   if (++nodeCount > mostNodes)
-    return emitError(loc) << "the model has more than " << mostNodes
-                          << " nodes after its functions are inlined";
+    return emitError(loc) << "the model with its functions inlined exceeds the "
+                             "budget of "
+                          << mostNodes << " nodes";
   if (const ::onnx::FunctionProto *function = findFunction(node))
     return inlineFunction(*function, node, scope, frame, loc);
   return importOperator(node, scope, frame, loc);

@@ -79,8 +79,8 @@ LogicalResult GraphImporter::importSubgraphs(
   if (!subgraphs && !graphs.empty())
     return emitError(loc) << record.type << " takes no subgraphs";
   if (nesting == deepestNesting)
-    return emitError(loc) << "subgraphs are nested more than " << deepestNesting
-                          << " deep";
+    return emitError(loc) << "the nesting of subgraphs exceeds the budget of "
+                          << deepestNesting;
   ++nesting;
   llvm::scope_exit leave([&] { --nesting; });
   DictionaryAttr dictionary = attributes.getDictionary(context);

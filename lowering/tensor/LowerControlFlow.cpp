@@ -326,6 +326,20 @@ LogicalResult checkTypes(Operation *op) {
       "needs tensors whose ranks are the same in every branch and iteration");
 }
 
+// Bufferization finds the type of a carried value by way of the loops in the
+// loop: in time that doubles with each.
+constexpr int deepestLoops = 16;
+
+LogicalResult checkDepth(Operation *op) {
+  int depth = 0;
+  for (Operation *loop = op; loop; loop = loop->getParentOp())
+    depth += isa<LoopOp, ScanOp>(loop);
+  if (depth <= deepestLoops)
+    return success();
+  return op->emitOpError("in so many loops exceeds the budget of ")
+         << deepestLoops;
+}
+
 struct LowerControlFlow : impl::LowerControlFlowBase<LowerControlFlow> {
   void runOnOperation() override {
     // Outer ones first: the bodies are moved, not cloned.
@@ -333,7 +347,7 @@ struct LowerControlFlow : impl::LowerControlFlowBase<LowerControlFlow> {
     getOperation().walk<WalkOrder::PreOrder>(
         [&](SubgraphOpInterface op) { subgraphs.push_back(op); });
     for (Operation *op : subgraphs)
-      if (failed(checkTypes(op)))
+      if (failed(checkTypes(op)) || failed(checkDepth(op)))
         return signalPassFailure();
     for (Operation *op : subgraphs)
       lower(op);

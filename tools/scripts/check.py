@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every test of the project on the build in build/ and adds up what passed.
 
-    check.py [GROUP...]     groups: unit conformance digits models machines install; all without arguments
+    check.py [GROUP...]     groups: unit digits install machines models hostile conformance; all without arguments
 
 Each group is a function that yields (name, passed, detail). Groups that need something this machine lacks say so and
 count nothing.
@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 BIN = BUILD / "bin"
 SUITE = BUILD / "suite"
+PYTHON = BUILD / "venv/bin/python"
 REAL = ROOT.parent / "shared" / "models"
 JOBS = str(os.cpu_count() or 2)
 
@@ -43,7 +44,7 @@ def must_pass():
 
 def conformance():
     """The ONNX backend suite of the pinned onnx package, each case through a real object."""
-    print(run(BUILD / "venv/bin/python", ROOT / "tools/scripts/make_suite.py", SUITE).stdout, end="")
+    suite()
     report = BUILD / "conformance.json"
     subprocess.run([BIN / "onnxc-conformance", SUITE, "--jobs", JOBS, "--timeout", "60", "--json", report], cwd=ROOT,
                    stdout=subprocess.DEVNULL)
@@ -91,13 +92,30 @@ def models():
             yield f"{name}/{data.name}", done.returncode == 0, (done.stdout + done.stderr)[-800:]
 
 
+def results_of(*command):
+    """What a script says in lines "PASS: name" and "FAIL: name", the reason below; one that says nothing has failed."""
+    done = run(*command)
+    results = re.findall(r"^(PASS|FAIL): (.*)\n((?:(?!PASS: |FAIL: ).*\n)*)", done.stdout, re.MULTILINE)
+    for word, name, why in results:
+        yield name, word == "PASS", why[-800:]
+    if done.returncode or not results:
+        yield str(command[1]), False, done.stdout[-800:] + done.stderr[-800:]
+
+
 def machines():
     """The digits model on AArch64 and on a Cortex-M4, under emulators."""
-    script = ROOT / "test/machines/run.sh"
-    done = run("bash", script)
-    for line in done.stdout.splitlines():
-        if match := re.fullmatch(r"(PASS|FAIL): (.*)", line):
-            yield match[2], match[1] == "PASS", done.stdout[-800:] + done.stderr[-800:]
+    yield from results_of("bash", ROOT / "test/machines/run.sh")
+
+
+def suite():
+    """The ONNX backend suite of the pinned onnx package, as files."""
+    print(run(PYTHON, ROOT / "tools/scripts/make_suite.py", SUITE).stdout, end="")
+
+
+def hostile():
+    """Models that were made to break the compiler, and damaged copies of good ones."""
+    suite()
+    yield from results_of(PYTHON, ROOT / "test/hostile/run.py", BIN, BUILD / "hostile")
 
 
 def install():
@@ -107,7 +125,7 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "conformance": conformance}
+          "hostile": hostile, "conformance": conformance}
 
 
 def main():
