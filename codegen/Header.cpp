@@ -67,30 +67,36 @@ private:
     return interface.getAs<mlir::ArrayAttr>(list);
   }
 
+  std::string symbolParameters() {
+    std::string list;
+    raw_string_ostream parameters(list);
+    ListSeparator comma;
+    for (auto symbol : names("symbols").getAsRange<mlir::StringAttr>())
+      parameters << comma << "int64_t " << symbol.getValue();
+    return list.empty() ? "void" : list;
+  }
+
+  // A constant where it is one: C programs size arrays with it.
   void writeArenaBytes() {
     stream << "// Bytes of the arena, which has to be aligned to "
            << ONNXC_ARENA_ALIGN << ".\n";
-    if (module.lookupSymbol("model_arena_bytes")) {
-      stream << "uint64_t " << prefix << "_arena_bytes(";
-      ListSeparator comma;
-      for (auto symbol : names("symbols").getAsRange<mlir::StringAttr>())
-        stream << comma << "int64_t " << symbol.getValue();
-      stream << ");\n\n";
-      return;
-    }
     auto bytes = module->getAttrOfType<mlir::IntegerAttr>(arenaBytesAttrName);
-    int64_t size = bytes ? bytes.getInt() : 0;
-    stream << "#define " << StringRef(prefix).upper() << "_ARENA_BYTES " << size
-           << "\nstatic inline uint64_t " << prefix << "_arena_bytes(";
-    ListSeparator comma;
-    for (auto symbol : names("symbols").getAsRange<mlir::StringAttr>())
-      stream << comma << "int64_t " << symbol.getValue();
-    if (names("symbols").empty())
-      stream << "void";
-    stream << ") {\n";
+    if (bytes)
+      stream << "#define " << StringRef(prefix).upper() << "_ARENA_BYTES "
+             << bytes.getInt() << "\n";
+    if (module.lookupSymbol("model_arena_bytes"))
+      stream << "uint64_t " << prefix << "_arena_bytes(" << symbolParameters()
+             << ");\n\n";
+    else
+      writeConstantFunction(bytes ? bytes.getInt() : 0);
+  }
+
+  void writeConstantFunction(int64_t bytes) {
+    stream << "static inline uint64_t " << prefix << "_arena_bytes("
+           << symbolParameters() << ") {\n";
     for (auto symbol : names("symbols").getAsRange<mlir::StringAttr>())
       stream << "  (void)" << symbol.getValue() << ";\n";
-    stream << "  return " << size << ";\n}\n\n";
+    stream << "  return " << bytes << ";\n}\n\n";
   }
 
   void writeRun() {
