@@ -95,6 +95,10 @@ private:
   Error writeObject(StringRef path);
   Error writeText(StringRef path);
   Error writeLinked(StringRef path);
+  WeightsSection section() const {
+    return weightsSection(machine.llvm->getTargetTriple(), options.prefix,
+                          bytes, options.largestNearBytes);
+  }
   Error writeWeightsFile() {
     return writeFile(options.weightsPath, [&](raw_fd_ostream &stream) {
       return writeWeights(module, stream);
@@ -130,7 +134,7 @@ Error Emitter::prepare() {
   if (bytes && !options.keepsWeightsOutside) {
     bool isText = options.form == Form::Assembly ||
                   options.form == Form::Llvm || options.form == Form::Bitcode;
-    defineWeights(*llvm, options.prefix, options.prefix + "_weights", bytes,
+    defineWeights(*llvm, section(), options.prefix + "_weights", bytes,
                   isText ? StringRef(options.weightsName) : StringRef());
   }
   return Error::success();
@@ -164,7 +168,7 @@ Error Emitter::writeObject(StringRef path) {
     return createFileError(path, error);
   bool isInside = bytes && !options.keepsWeightsOutside;
   codeBytes = size - (isInside ? bytes : 0);
-  return isInside ? patchWeights(module, options.prefix, path)
+  return isInside ? patchWeights(module, section(), path)
                   : Error::success();
 }
 

@@ -20,6 +20,9 @@ struct EmitOptions {
   std::string weightsName;
   // Whether the object is complete without `weightsPath`.
   bool keepsWeightsOutside = false;
+  // More weights than this go to a section that the linker may put far away
+  // from the code; nearer ones would push it apart.
+  uint64_t largestNearBytes = uint64_t(1) << 30;
 };
 
 struct Emitted {

@@ -9,16 +9,6 @@ using namespace llvm;
 namespace onnxc {
 namespace {
 
-// Beyond this, sections of code and weights may be too far apart.
-constexpr uint64_t largeBytes = uint64_t(1) << 30;
-
-std::string sectionName(StringRef prefix, uint64_t bytes) {
-  bool isLarge = bytes > largeBytes;
-  return ((isLarge ? ".lrodata.onnxc." : ".rodata.onnxc.") + prefix +
-          ".weights")
-      .str();
-}
-
 Error failure(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
@@ -93,14 +83,21 @@ Error writeWeights(mlir::ModuleOp module, raw_ostream &stream) {
   return Error::success();
 }
 
-void defineWeights(Module &module, StringRef prefix, StringRef symbol,
-                   uint64_t bytes, StringRef includedFile) {
-  bool isX86 = module.getTargetTriple().getArch() == Triple::x86_64;
-  bool isLarge = isX86 && bytes > largeBytes;
+// Only ELF for x86-64 knows large sections.
+WeightsSection weightsSection(const Triple &triple, StringRef prefix,
+                              uint64_t bytes, uint64_t largestNearBytes) {
+  bool isLarge =
+      triple.getArch() == Triple::x86_64 && bytes > largestNearBytes;
+  StringRef kind = isLarge ? ".lrodata.onnxc." : ".rodata.onnxc.";
+  return {(kind + prefix + ".weights").str(), isLarge};
+}
+
+void defineWeights(Module &module, const WeightsSection &section,
+                   StringRef symbol, uint64_t bytes, StringRef includedFile) {
   std::string text;
   raw_string_ostream stream(text);
-  stream << "\t.section\t" << sectionName(prefix, isX86 ? bytes : 0) << ",\""
-         << (isLarge ? "al" : "a")
+  stream << "\t.section\t" << section.name << ",\""
+         << (section.isLarge ? "al" : "a")
          << (module.getTargetTriple().isARM() ||
                      module.getTargetTriple().isThumb()
                  ? "\",%progbits\n"
@@ -116,7 +113,8 @@ void defineWeights(Module &module, StringRef prefix, StringRef symbol,
   module.appendModuleInlineAsm(text);
 }
 
-Error patchWeights(mlir::ModuleOp module, StringRef prefix, StringRef path) {
+Error patchWeights(mlir::ModuleOp module, const WeightsSection &weights,
+                   StringRef path) {
   uint64_t offset = 0;
   {
     Expected<object::OwningBinary<object::ObjectFile>> binary =
@@ -129,8 +127,7 @@ Error patchWeights(mlir::ModuleOp module, StringRef prefix, StringRef path) {
       Expected<StringRef> contents = section.getContents();
       if (!name || !contents)
         return joinErrors(name.takeError(), contents.takeError());
-      if (*name == sectionName(prefix, 0) ||
-          *name == sectionName(prefix, largeBytes + 1))
+      if (*name == weights.name)
         offset = contents->data() - file.getData().data();
     }
   }

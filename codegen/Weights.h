@@ -14,13 +14,21 @@ uint64_t weightsBytes(mlir::ModuleOp module);
 // Streams all weights; gaps are zero.
 llvm::Error writeWeights(mlir::ModuleOp module, llvm::raw_ostream &stream);
 
-// Defines `symbol` in its section, as zeros or as the contents of a file.
-void defineWeights(llvm::Module &module, llvm::StringRef prefix,
+struct WeightsSection {
+  std::string name;
+  bool isLarge; // may lie more than 2 GB from the code
+};
+WeightsSection weightsSection(const llvm::Triple &triple,
+                              llvm::StringRef prefix, uint64_t bytes,
+                              uint64_t largestNearBytes);
+
+// Defines `symbol` in the section, as zeros or as the contents of a file.
+void defineWeights(llvm::Module &module, const WeightsSection &section,
                    llvm::StringRef symbol, uint64_t bytes,
                    llvm::StringRef includedFile);
 
-// Writes the weights over the zeros of the object file at `path`.
-llvm::Error patchWeights(mlir::ModuleOp module, llvm::StringRef prefix,
+// Writes the weights over the section's zeros in the object file at `path`.
+llvm::Error patchWeights(mlir::ModuleOp module, const WeightsSection &section,
                          llvm::StringRef path);
 
 } // namespace onnxc

@@ -2,6 +2,7 @@
 #include "compiler/Compile.h"
 #include "codegen/Header.h"
 #include "codegen/Machine.h"
+#include "codegen/Weights.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/Dump.h"
 #include "compiler/Pipeline.h"
@@ -14,6 +15,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/thread.h"
 
@@ -49,11 +51,18 @@ public:
   }
 
   Exit run() {
-    if (failed(checkOutput()))
-      return diagnostics.exit();
-    removeEarlier();
-    if (failed(checkStages()) || failed(read()) || failed(recordOptions()) ||
-        failed(runStages()) || failed(write())) {
+    Exit exit = compile();
+    if (options.json)
+      writeReport(exit);
+    return exit;
+  }
+
+  void removeEarlier();
+
+private:
+  Exit compile() {
+    if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
+        failed(recordOptions()) || failed(runStages()) || failed(write())) {
       removeEarlier();
       // A pass that fails silently is a defect, but never a success.
       return std::max(diagnostics.exit(), Exit::BadInput);
@@ -61,8 +70,8 @@ public:
     return Exit::Ok;
   }
 
-private:
-  LogicalResult checkOutput();
+  void writeReport(Exit exit) const;
+  LogicalResult checkOutputs();
   LogicalResult checkStages();
   LogicalResult checkOverrides(const ::onnx::GraphProto &graph);
   LogicalResult read();
@@ -72,15 +81,26 @@ private:
   LogicalResult runStages();
   LogicalResult runStage(size_t index);
   LogicalResult dumpStage(size_t index);
+  LogicalResult checkRam();
   LogicalResult write();
   LogicalResult writeModule();
   LogicalResult writeObject();
   LogicalResult writeDependencies();
-  void removeEarlier();
+  std::vector<std::string> outputs() const;
+  bool isRead(const std::string &path) const;
   std::string besides(StringRef extension) const;
   bool hasHeader() const {
     return options.form != Form::Llvm && options.form != Form::Bitcode &&
            options.output != "-";
+  }
+  bool isText() const {
+    return options.form == Form::Assembly || options.form == Form::Llvm ||
+           options.form == Form::Bitcode;
+  }
+  // Text and bitcode have their weights in a file as well.
+  std::string weightsPath() const {
+    return options.weightsFile.empty() ? options.output + ".weights"
+                                       : options.weightsFile;
   }
   bool stopsAt(StringRef stage) const { return options.stopAfter == stage; }
 
@@ -94,10 +114,44 @@ private:
   size_t done = 0; // stages
 };
 
-LogicalResult Compilation::checkOutput() {
-  if (options.input != "-" &&
-      llvm::sys::fs::equivalent(options.output, options.input))
-    return diagnostics.error("the output would replace the input", Exit::Usage);
+// What `check --json` says; a problem outside of any node has empty names.
+void Compilation::writeReport(Exit exit) const {
+  llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("model", options.input);
+    json.attribute("supported", exit == Exit::Ok);
+    json.attributeArray("problems", [&] {
+      for (const Problem &problem : diagnostics.problems())
+        json.object([&] {
+          json.attribute("node", problem.node);
+          json.attribute("operator", problem.type);
+          json.attribute("reason", problem.message);
+        });
+    });
+  });
+  llvm::outs() << "\n";
+}
+
+// The model itself, or where its weights come from.
+bool Compilation::isRead(const std::string &path) const {
+  auto is = [&](const std::string &file) {
+    return llvm::sys::fs::equivalent(path, file);
+  };
+  if (is(options.input) || (weights && is(options.input + ".weights")))
+    return true;
+  return model && llvm::any_of(model->dataFiles, [&](auto &file) {
+           return is(model->folder + "/" + file.first().str());
+         });
+}
+
+// What an earlier compilation left goes before the work, so that nobody links
+// it should this one be cut off.
+LogicalResult Compilation::checkOutputs() {
+  for (const std::string &path : outputs())
+    if (isRead(path))
+      return diagnostics.error("'" + path + "' would replace the input",
+                               Exit::Usage);
+  removeEarlier();
   return success();
 }
 
@@ -125,17 +179,25 @@ std::string Compilation::besides(StringRef extension) const {
   return std::string(path);
 }
 
-// Before the work and after a failure: nobody links what an earlier run left.
-void Compilation::removeEarlier() {
+std::vector<std::string> Compilation::outputs() const {
   if (options.checkOnly)
-    return;
-  removeFile(options.output);
+    return {};
+  std::vector<std::string> paths{options.output};
   if (!options.stopAfter.empty())
-    removeFile(options.output + ".weights");
+    paths.push_back(options.output + ".weights");
   else if (hasHeader())
-    removeFile(besides(".h"));
+    paths.push_back(besides(".h"));
+  if (options.stopAfter.empty() && (isText() || !options.weightsFile.empty()))
+    paths.push_back(weightsPath());
   if (options.writeDependencies)
-    removeFile(besides(".d"));
+    paths.push_back(besides(".d"));
+  return paths;
+}
+
+void Compilation::removeEarlier() {
+  for (const std::string &path : outputs())
+    if (!isRead(path))
+      removeFile(path);
 }
 
 LogicalResult Compilation::read() {
@@ -272,6 +334,23 @@ LogicalResult Compilation::runStages() {
   return success();
 }
 
+// The planner says what the arena takes; a formula has no largest value.
+LogicalResult Compilation::checkRam() {
+  if (!options.maxRam)
+    return success();
+  auto bytes = (*module)->getAttrOfType<IntegerAttr>(arenaBytesAttrName);
+  if (!bytes)
+    return diagnostics.error("the size of the arena depends on symbolic "
+                             "dimensions; --max-ram needs a --dim for each",
+                             Exit::Budget);
+  if (bytes.getValue().getZExtValue() > *options.maxRam)
+    return diagnostics.error(
+        fmt::format("an arena of {} bytes exceeds the budget of {} (--max-ram)",
+                    bytes.getInt(), *options.maxRam),
+        Exit::Budget);
+  return success();
+}
+
 LogicalResult Compilation::writeModule() {
   std::vector<OutputFile> files = printModule(*module, options.output);
   if (llvm::Error error = writeFiles(files))
@@ -282,15 +361,22 @@ LogicalResult Compilation::writeModule() {
 // Codegen writes a file of its own, which takes the output's place when all is
 // well; the header follows.
 LogicalResult Compilation::writeObject() {
+  if (failed(checkRam()))
+    return failure();
+  if (isText() && options.output == "-" && options.weightsFile.empty() &&
+      weightsBytes(*module))
+    return diagnostics.error("text on standard output needs a file for the "
+                             "weights: --weights=FILE",
+                             Exit::Usage);
   EmitOptions emission;
   StringRef stem = llvm::sys::path::stem(options.output);
   emission.prefix = prefixFrom(options.name.empty() ? stem : options.name);
   emission.form = options.form;
   emission.level = levelOf(*module);
-  emission.weightsPath = options.weightsFile;
+  emission.weightsPath = weightsPath();
   emission.keepsWeightsOutside = !options.weightsFile.empty();
-  if (options.weightsFile.empty())
-    emission.weightsPath = options.output + ".weights";
+  emission.largestNearBytes =
+      options.largeDataThreshold.value_or(emission.largestNearBytes);
   emission.weightsName = llvm::sys::path::filename(emission.weightsPath).str();
   auto aside = TemporaryFile::create(options.output);
   if (!aside)
@@ -343,6 +429,10 @@ LogicalResult Compilation::write() {
 }
 
 } // namespace
+
+void discardOutputs(const Options &options) {
+  Compilation(options).removeEarlier();
+}
 
 Exit compile(const Options &options) {
   Exit exit = Exit::BadInput;

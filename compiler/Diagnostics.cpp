@@ -61,14 +61,18 @@ void Diagnostics::print(Diagnostic &diagnostic) {
   std::string message = reword(diagnostic.str());
   fmt::print(stderr, "{}: {}: {}\n", place(diagnostic.getLocation(), file),
              word(diagnostic.getSeverity()), message);
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+    NodeName node = nodeOf(diagnostic.getLocation());
+    errors.push_back({node.name.str(), node.type.str(), message});
     raise(exitFor(message));
+  }
   for (Diagnostic &note : diagnostic.getNotes())
     print(note);
 }
 
 LogicalResult Diagnostics::error(const Twine &message, Exit code) {
   fmt::print(stderr, "{}: error: {}\n", file, message.str());
+  errors.push_back({"", "", message.str()});
   raise(code);
   return failure();
 }

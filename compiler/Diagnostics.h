@@ -6,12 +6,19 @@
 
 namespace onnxc {
 
+struct Problem {
+  std::string node, type, message; // of the node, as far as one is known
+};
+
 // While it lives, every diagnostic of the context is printed by it. An error
-// that says "not supported" means exit code 3, any other one 1.
+// that says "not supported" means exit code 3, "exceeds the budget" 4, any other
+// one 1.
 class Diagnostics {
 public:
   Diagnostics(mlir::MLIRContext *context, std::string file);
   Exit exit() const { return worst; }
+  // Every error so far.
+  llvm::ArrayRef<Problem> problems() const { return errors; }
 
   // What compiling went wrong with outside of MLIR; always returns failure.
   llvm::LogicalResult error(const llvm::Twine &message,
@@ -23,6 +30,7 @@ private:
 
   std::string file;
   Exit worst = Exit::Ok;
+  std::vector<Problem> errors;
   mlir::ScopedDiagnosticHandler handler;
 };
 

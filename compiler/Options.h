@@ -45,11 +45,14 @@ struct Options {
   bool allowNewerOpset = false;
 
   std::string weightsFile; // weights go here instead of into the object
+  std::optional<uint64_t> largeDataThreshold; // bytes of weights
+  std::optional<uint64_t> maxRam;             // bytes of arena
   std::vector<std::string> dumps;
   std::string dumpFolder; // empty: dumps go to standard error
   std::string stopAfter;
   bool writeDependencies = false;
   bool checkOnly = false; // say what is not supported, write nothing
+  bool json = false;      // ... as JSON on standard output
   bool verbose = false;
   unsigned threads = 0; // of the compiler; 0 is as many as there are
 

@@ -26,6 +26,7 @@ for feature, tool in {
     "aarch64-gcc": "aarch64-linux-gnu-gcc",
     "arm-gcc": "arm-none-eabi-gcc",
     "lld": "ld.lld",
+    "bfd": "ld.bfd",
 }.items():
     if lit.util.which(tool, path):
         config.available_features.add(feature)

@@ -92,6 +92,15 @@ struct Flags {
                                 cl::cat(category),
                                 cl::desc("Write the weights to a file of their "
                                          "own")};
+  Flag<std::string> largeData{
+      "large-data-threshold", cl::value_desc("bytes"), cl::cat(category),
+      cl::desc("More weights than this lie in a section of their own that may "
+               "be far from the code (default 1G; x86-64)")};
+  Flag<std::string> maxRam{
+      "max-ram", cl::value_desc("bytes"), cl::cat(category),
+      cl::desc("Refuse a model whose arena is larger; 64K, 2M")};
+  Flag<bool> json{"json", cl::cat(category),
+                  cl::desc("check: say it in JSON on standard output")};
   Flag<unsigned> threads{
       "threads", cl::init(0), cl::cat(category),
       cl::desc("Threads the compiler may use (default all)")};
@@ -141,6 +150,23 @@ bool parseDim(StringRef text, Options &options) {
   return true;
 }
 
+// "65536", "64K", "2M" or "1G".
+bool parseBytes(StringRef text, std::optional<uint64_t> &bytes) {
+  if (text.empty())
+    return true;
+  unsigned shift = 0;
+  for (auto [unit, bits] : {std::pair("K", 10u), {"M", 20u}, {"G", 30u}})
+    if (text.consume_back_insensitive(unit)) {
+      shift = bits;
+      break;
+    }
+  uint64_t count;
+  if (text.getAsInteger(10, count) || count > UINT64_MAX >> shift)
+    return false;
+  bytes = count << shift;
+  return true;
+}
+
 template <typename T> std::optional<T> ifGiven(const Flag<T> &flag) {
   return flag.getNumOccurrences() ? std::optional<T>(flag.getValue())
                                   : std::nullopt;
@@ -174,6 +200,7 @@ Options Flags::options() const {
   options.stopAfter = stopAfter;
   options.writeDependencies = dependencies;
   options.verbose = verbose;
+  options.json = json;
   options.threads = threads;
   options.configure = [](mlir::PassManager &passes) {
     (void)mlir::applyPassManagerCLOptions(passes);
@@ -183,6 +210,31 @@ Options Flags::options() const {
 }
 
 enum class Command { Compile, Check };
+
+// Why the flags make no sense; empty where they do.
+std::string complete(Options &options, const Flags &flags, Command command) {
+  if (flags.inputFile.empty())
+    return "no model given";
+  if (flags.level > 3)
+    return "-O takes 0 to 3";
+  for (StringRef text : flags.shapes)
+    if (!parseShape(text, options))
+      return ("--shape wants input:1x3x8, got '" + text + "'").str();
+  for (StringRef text : flags.dims)
+    if (!parseDim(text, options))
+      return ("--dim wants name=n, got '" + text + "'").str();
+  if (!parseBytes(flags.maxRam, options.maxRam))
+    return "--max-ram wants bytes, got '" + flags.maxRam + "'";
+  if (!parseBytes(flags.largeData, options.largeDataThreshold))
+    return "--large-data-threshold wants bytes, got '" + flags.largeData + "'";
+  if (options.json && command != Command::Check)
+    return "--json belongs to 'onnxc check'";
+  if (command == Command::Check) {
+    options.checkOnly = true;
+    options.stopAfter = "tensor";
+  }
+  return "";
+}
 
 int compileCommand(Command command, int argc, char **argv) {
   forgetForeignFlags();
@@ -195,27 +247,18 @@ int compileCommand(Command command, int argc, char **argv) {
     stream << "onnxc " ONNXC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   });
   cl::HideUnrelatedOptions(category);
-  if (!cl::ParseCommandLineOptions(argc, argv,
-                                   "compiles ONNX models to native objects\n",
-                                   &llvm::errs()))
-    return int(Exit::Usage);
-  if (flags.inputFile.empty())
-    return usage("no model given");
-  if (flags.level > 3)
-    return usage("-O takes 0 to 3");
+  bool isParsed = cl::ParseCommandLineOptions(
+      argc, argv, "compiles ONNX models to native objects\n", &llvm::errs());
   Options options = flags.options();
-  if (command == Command::Check) {
-    options.checkOnly = true;
-    options.stopAfter = "tensor";
+  std::string problem =
+      isParsed ? complete(options, flags, command) : std::string();
+  if (isParsed && problem.empty()) {
+    forgetOwnFlags();
+    return int(compile(options));
   }
-  for (StringRef text : flags.shapes)
-    if (!parseShape(text, options))
-      return usage("--shape wants input:1x3x8, got '" + text + "'");
-  for (StringRef text : flags.dims)
-    if (!parseDim(text, options))
-      return usage("--dim wants name=n, got '" + text + "'");
-  forgetOwnFlags();
-  return int(compile(options));
+  if (command == Command::Compile)
+    discardOutputs(options);
+  return isParsed ? usage(problem) : int(Exit::Usage);
 }
 
 } // namespace
