@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
@@ -17,6 +18,25 @@ using namespace mlir::bufferization;
 
 namespace onnxc {
 namespace {
+
+// The caller gets dense bytes: a part of a larger buffer is copied out of it.
+FailureOr<Value> dense(RewriterBase &rewriter, Location loc, Value buffer,
+                       const BufferizationOptions &options) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getLayout().isIdentity())
+    return buffer;
+  auto denseType = MemRefType::get(type.getShape(), type.getElementType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, dim));
+  FailureOr<Value> copy =
+      options.createAlloc(rewriter, loc, denseType, sizes);
+  if (failed(copy) ||
+      failed(options.createMemCpy(rewriter, loc, buffer, *copy)))
+    return failure();
+  return copy;
+}
 
 // Reads its value and hands the bytes to the caller.
 struct ResultModel
@@ -39,6 +59,8 @@ struct ResultModel
     auto result = cast<ResultOp>(op);
     FailureOr<Value> buffer =
         getBuffer(rewriter, result.getValue(), options, state);
+    if (succeeded(buffer))
+      buffer = dense(rewriter, op->getLoc(), *buffer, options);
     if (failed(buffer))
       return failure();
     rewriter.modifyOpInPlace(op,
