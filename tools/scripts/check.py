@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every test of the project on the build in build/ and adds up what passed.
 
-    check.py [GROUP...]     groups: unit digits install machines models hostile conformance; all without arguments
+    check.py [GROUP...]     groups: unit digits install machines models subgraphs hostile conformance; all without arguments
 
 Each group is a function that yields (name, passed, detail). Groups that need something this machine lacks say so and
 count nothing.
@@ -118,6 +118,11 @@ def hostile():
     yield from results_of(PYTHON, ROOT / "test/hostile/run.py", BIN, BUILD / "hostile")
 
 
+def subgraphs():
+    """If, Loop and Scan with captures, nesting and changing shapes, against ONNX Runtime."""
+    yield from results_of(PYTHON, ROOT / "test/subgraphs/run.py", BIN, BUILD / "subgraphs")
+
+
 def install():
     """A project outside the tree that uses find_package(onnxc) and onnxc_add_model()."""
     done = run("bash", ROOT / "test/install/run.sh")
@@ -125,7 +130,7 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "hostile": hostile, "conformance": conformance}
+          "subgraphs": subgraphs, "hostile": hostile, "conformance": conformance}
 
 
 def main():

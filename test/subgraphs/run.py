@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""If, Loop and Scan in models of some size, against ONNX Runtime.
+
+    run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
+
+Captures, nesting, carried values that change their shape, scan outputs of unknown length, early exits. Prints
+"PASS: name", or "FAIL: name" and why.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def value(name, shape=None, element=F):
+    return helper.make_tensor_value_info(name, element, shape)
+
+
+def graph(nodes, inputs, outputs, constants=None):
+    initializers = [numpy_helper.from_array(np.asarray(data), name) for name, data in (constants or {}).items()]
+    return helper.make_graph(nodes, "g", inputs, outputs, initializers)
+
+
+def model(*arguments, **options):
+    return helper.make_model(graph(*arguments, **options), opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, name=f"{op.lower()}_{outputs[0]}", **attributes)
+
+
+def loop(inputs, outputs, body):
+    return node("Loop", inputs, outputs, body=body)
+
+
+def loop_arguments(level=""):
+    return [value(f"i{level}", (), I), value(f"c{level}", (), B)]
+
+
+def matrix(*shape):
+    return np.random.default_rng(7).normal(size=shape).astype(np.float32)
+
+
+def choice():
+    """Both branches capture from outside, and one an initializer of its own."""
+    then = graph([node("MatMul", ["x", "w"], ["t"]), node("Relu", ["t"], ["a"])], [], [value("a")])
+    other = graph([node("Add", ["x", "k"], ["b"])], [], [value("b")], {"k": np.float32([1, 2, 3, 4])})
+    proto = model([node("If", ["c"], ["z"], then_branch=then, else_branch=other), node("Exp", ["z"], ["y"])],
+                  [value("c", (), B), value("x", ("n", 4))], [value("y")], {"w": matrix(4, 4)})
+    return proto, [[np.bool_(flag), matrix(rows, 4)] for flag in (True, False) for rows in (1, 3)]
+
+
+def nested_choice():
+    """A branch's branch captures from two levels up; the sizes differ between branches."""
+    inner = graph([node("Concat", ["x", "outer"], ["p"], axis=0)], [], [value("p")])
+    outer = graph([node("Neg", ["outer"], ["q"])], [], [value("q")])
+    then = graph([node("Mul", ["x", "x"], ["outer"]), node("If", ["d"], ["r"], then_branch=inner, else_branch=outer)],
+                 [], [value("r")])
+    other = graph([node("Abs", ["x"], ["s"])], [], [value("s")])
+    proto = model([node("If", ["c"], ["y"], then_branch=then, else_branch=other)],
+                  [value("c", (), B), value("d", (), B), value("x", (3, 2))], [value("y", ("m", 2))])
+    return proto, [[np.bool_(c), np.bool_(d), matrix(3, 2)] for c in (0, 1) for d in (0, 1)]
+
+
+def counted():
+    """Carried state of fixed shape, a captured weight and a scan output."""
+    body = graph([node("MatMul", ["h", "w"], ["t"]), node("Tanh", ["t"], ["h2"]), node("Identity", ["c"], ["c2"]),
+                  node("ReduceSum", ["h2"], ["s"], keepdims=0)], [*loop_arguments(), value("h", (2, 4))],
+                 [value("c2", (), B), value("h2", (2, 4)), value("s", ())])
+    proto = model([loop(["n", "", "x"], ["y", "sums"], body)], [value("n", (), I), value("x", (2, 4))],
+                  [value("y", (2, 4)), value("sums", ("n",))], {"w": matrix(4, 4)})
+    return proto, [[np.int64(n), matrix(2, 4)] for n in (0, 1, 2, 9)]
+
+
+def early_exit():
+    """The condition ends it; the scan output's length is known after the run."""
+    body = graph([node("Add", ["h", "step"], ["h2"]), node("ReduceMax", ["h2"], ["m"], keepdims=0),
+                  node("Less", ["m", "limit"], ["c2"])], [*loop_arguments(), value("h", (3,))],
+                 [value("c2", (), B), value("h2", (3,)), value("h2", (3,))])
+    proto = model([loop(["", "yes", "x"], ["y", "all"], body)], [value("x", (3,)), value("limit", ())],
+                  [value("y", (3,)), value("all", ("k", 3))], {"step": np.float32(0.75), "yes": np.bool_(True)})
+    return proto, [[matrix(3), np.float32(limit)] for limit in (-5, 1, 2, 30)]
+
+
+def growing():
+    """A carried value gets longer with every iteration."""
+    body = graph([node("Concat", ["h", "x"], ["h2"], axis=0), node("Identity", ["c"], ["c2"])],
+                 [*loop_arguments(), value("h", (None, 2))], [value("c2", (), B), value("h2", (None, 2))])
+    proto = model([loop(["n", "", "x"], ["y"], body)], [value("n", (), I), value("x", (3, 2))], [value("y", ("m", 2))])
+    return proto, [[np.int64(n), matrix(3, 2)] for n in (0, 1, 5)]
+
+
+def shrinking():
+    """A carried value loses its first row each time, until it is empty."""
+    body = graph([node("Slice", ["h", "one", "end", "zero"], ["h2"]), node("Identity", ["c"], ["c2"])],
+                 [*loop_arguments(), value("h", (None, 2))], [value("c2", (), B), value("h2", (None, 2))])
+    proto = model([loop(["n", "", "x"], ["y"], body)], [value("n", (), I), value("x", (4, 2))], [value("y", ("m", 2))],
+                  {"one": np.int64([1]), "end": np.int64([99]), "zero": np.int64([0])})
+    return proto, [[np.int64(n), matrix(4, 2)] for n in (0, 1, 3, 4, 6)]
+
+
+def swapped():
+    """Two carried values change places: neither may be overwritten before the other is read."""
+    body = graph([node("Identity", ["c"], ["c2"]), node("Add", ["a", "one"], ["a2"])],
+                 [*loop_arguments(), value("a", (4,)), value("b", (4,))],
+                 [value("c2", (), B), value("b", (4,)), value("a2", (4,))])
+    proto = model([loop(["n", "", "p", "q"], ["x", "y"], body)], [value("n", (), I), value("p", (4,)), value("q", (4,))],
+                  [value("x", (4,)), value("y", (4,))], {"one": np.float32(1)})
+    return proto, [[np.int64(n), matrix(4), -matrix(4)] for n in (0, 1, 2, 3, 8)]
+
+
+def unchanged():
+    """A carried value is yielded as it came, another as a captured one, a third is the counter."""
+    body = graph([node("Identity", ["c"], ["c2"]), node("Cast", ["i"], ["number"], to=F),
+                  node("Identity", ["p"], ["p2"])],
+                 [*loop_arguments(), value("a", (2,)), value("b", (2,)), value("n0", ())],
+                 [value("c2", (), B), value("a", (2,)), value("p2", (2,)), value("number", ()), value("a", (2,))])
+    proto = model([loop(["n", "", "p", "q", "z"], ["x", "y", "last", "stack"], body)],
+                  [value("n", (), I), value("p", (2,)), value("q", (2,)), value("z", ())],
+                  [value("x", (2,)), value("y", (2,)), value("last", ()), value("stack", ("n", 2))])
+    return proto, [[np.int64(n), matrix(2), -matrix(2), np.float32(9)] for n in (0, 1, 3)]
+
+
+def nested_loops():
+    """The inner loop's trip count is the outer one's counter; it captures the outer one's state; both scan."""
+    inner = graph([node("Mul", ["g", "h"], ["g2"]), node("Identity", ["c1"], ["d1"])],
+                  [*loop_arguments(1), value("g", (2,))], [value("d1", (), B), value("g2", (2,)), value("g2", (2,))])
+    body = graph([loop(["i0", "", "x"], ["r", "steps"], inner), node("ReduceSum", ["steps", "zero"], ["s"], keepdims=0),
+                  node("Add", ["h", "r"], ["h2"]), node("Identity", ["c0"], ["d0"])],
+                 [*loop_arguments(0), value("h", (2,))], [value("d0", (), B), value("h2", (2,)), value("s", (2,))])
+    proto = model([loop(["n", "", "x"], ["y", "sums"], body)], [value("n", (), I), value("x", (2,))],
+                  [value("y", (2,)), value("sums", ("n", 2))], {"zero": np.int64([0])})
+    return proto, [[np.int64(n), matrix(2) / 2] for n in (0, 1, 4)]
+
+
+def choice_in_loop():
+    """Even iterations double, odd ones add; a condition from the state ends it."""
+    then = graph([node("Add", ["h", "h"], ["p"])], [], [value("p", (3,))])
+    other = graph([node("Add", ["h", "x"], ["q"])], [], [value("q", (3,))])
+    body = graph([node("Mod", ["i", "two"], ["rest"]), node("Equal", ["rest", "none"], ["even"]),
+                  node("If", ["even"], ["h2"], then_branch=then, else_branch=other),
+                  node("ReduceMax", ["h2"], ["m"], keepdims=0), node("Less", ["m", "limit"], ["c2"])],
+                 [*loop_arguments(), value("h", (3,))], [value("c2", (), B), value("h2", (3,)), value("m", ())])
+    proto = model([loop(["n", "yes", "x"], ["y", "largest"], body)], [value("n", (), I), value("x", (3,))],
+                  [value("y", (3,)), value("largest", ("k",))],
+                  {"two": np.int64(2), "none": np.int64(0), "limit": np.float32(20), "yes": np.bool_(True)})
+    return proto, [[np.int64(n), np.abs(matrix(3))] for n in (0, 1, 5, 99)]
+
+
+def scan_body():
+    return graph([node("MatMul", ["h", "w"], ["t"]), node("Add", ["t", "e"], ["u"]), node("Tanh", ["u"], ["h2"]),
+                  node("Identity", ["h2"], ["o"])], [value("h", (4,)), value("e", (4,))],
+                 [value("h2", (4,)), value("o", (4,))])
+
+
+def scan(direction):
+    def build():
+        proto = model([node("Scan", ["h0", "x"], ["last", "y"], body=scan_body(), num_scan_inputs=1,
+                            scan_input_directions=[direction], scan_output_directions=[direction])],
+                      [value("h0", (4,)), value("x", ("n", 4))], [value("last", (4,)), value("y", ("n", 4))],
+                      {"w": matrix(4, 4)})
+        return proto, [[matrix(4), matrix(n, 4)] for n in (1, 2, 7)]
+    return build
+
+
+def scan_axes():
+    """Scanned along the second axis, stacked along the last one."""
+    body = graph([node("Add", ["h", "e"], ["h2"]), node("Mul", ["h2", "e"], ["o"])],
+                 [value("h", (3,)), value("e", (3,))], [value("h2", (3,)), value("o", (3,))])
+    proto = model([node("Scan", ["h0", "x"], ["last", "y"], body=body, num_scan_inputs=1, scan_input_axes=[1],
+                        scan_output_axes=[1])],
+                  [value("h0", (3,)), value("x", (3, "n"))], [value("last", (3,)), value("y", (3, "n"))])
+    return proto, [[matrix(3), matrix(3, n)] for n in (1, 6)]
+
+
+def scan_in_loop():
+    body = graph([node("Scan", ["h", "x"], ["h2", "o"], body=scan_body(), num_scan_inputs=1),
+                  node("Identity", ["c"], ["c2"])],
+                 [*loop_arguments(), value("h", (4,))], [value("c2", (), B), value("h2", (4,)), value("o", ("m", 4))])
+    proto = model([loop(["n", "", "h0"], ["y", "stack"], body)],
+                  [value("n", (), I), value("h0", (4,)), value("x", ("m", 4))],
+                  [value("y", (4,)), value("stack", ("n", "m", 4))], {"w": matrix(4, 4)})
+    return proto, [[np.int64(n), matrix(4), matrix(m, 4)] for n, m in ((0, 2), (1, 1), (3, 5))]
+
+
+def after_loop():
+    """What a loop made goes on into a network, and the loop's count is computed."""
+    body = graph([node("Mul", ["h", "half"], ["h2"]), node("Identity", ["c"], ["c2"])],
+                 [*loop_arguments(), value("h", (2, 4))], [value("c2", (), B), value("h2", (2, 4)), value("h2", (2, 4))])
+    proto = model([node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "one"], ["n"]),
+                   loop(["n", "", "x"], ["z", "stack"], body), node("MatMul", ["stack", "w"], ["t"]),
+                   node("Softmax", ["t"], ["p"]), node("ReduceSum", ["p", "zero"], ["y"], keepdims=0)],
+                  [value("x", (2, 4))], [value("y", (2, 4))],
+                  {"one": np.int64(1), "half": np.float32(0.5), "w": matrix(4, 4), "zero": np.int64([0])})
+    return proto, [[matrix(2, 4)]]
+
+
+CASES = {"an If with captures": choice, "an If in an If, sizes differ": nested_choice, "a counted Loop": counted,
+         "a Loop that ends early": early_exit, "a carried value that grows": growing,
+         "a carried value that shrinks": shrinking, "carried values that change places": swapped,
+         "carried values as they came": unchanged, "a Loop in a Loop": nested_loops, "an If in a Loop": choice_in_loop,
+         "a Scan": scan(0), "a Scan backwards": scan(1), "a Scan along other axes": scan_axes,
+         "a Scan in a Loop": scan_in_loop, "a network after a Loop": after_loop}
+
+
+def save(folder, kind, arrays):
+    for i, array in enumerate(arrays):
+        (folder / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
+
+
+def attempt(build, folder, run):
+    proto, inputs = build()
+    path = folder / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    done = run("onnxc", path, "-o", folder / "net.o")
+    if done.returncode:
+        return done.stderr
+    names = [given.name for given in proto.graph.input]
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    for number, arrays in enumerate(inputs):
+        data = folder / f"data{number}"
+        data.mkdir()
+        save(data, "input", arrays)
+        save(data, "output", session.run(None, dict(zip(names, map(np.asarray, arrays)))))
+        done = run("onnxc-run", folder / "net.o", "--data", data, "--rtol", "1e-5", "--atol", "1e-6")
+        if done.returncode:
+            return f"{data.name}: {done.stderr}"
+    return ""
+
+
+def main():
+    binaries, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    wanted = re.compile(sys.argv[3] if len(sys.argv) > 3 else "")
+
+    def run(tool, *arguments):
+        return subprocess.run([str(word) for word in (binaries / tool, *arguments)], capture_output=True, text=True,
+                              timeout=60)
+
+    for number, (name, build) in enumerate(CASES.items()):
+        if not wanted.search(name):
+            continue
+        folder = work / str(number)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        why = attempt(build, folder, run)
+        print(f"FAIL: {name}\n  {why.strip()}" if why else f"PASS: {name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
