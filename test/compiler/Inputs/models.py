@@ -85,6 +85,89 @@ def large_fill(bits):
     return model(shape + node("ConstantOfShape", ["s"], ["y"], name="fill"), [], [value("y", 1, (2 ** bits,))])
 
 
+class Network:
+    """Nodes and weights that are added one by one; every value has 16x16 pixels unless pooled."""
+
+    def __init__(self):
+        self.body = ""
+        self.count = 0
+
+    def add(self, op, inputs, rest=""):
+        self.count += 1
+        self.body += node(op, inputs, [f"v{self.count}"], rest, f"{op.lower()}{self.count}")
+        return f"v{self.count}"
+
+    def conv(self, source, inputs, outputs, size=1):
+        weight = f"w{self.count}"
+        count = outputs * inputs * size * size
+        numbers = " ".join(f"float_data: {(i * 7919 + self.count * 104729) % 1009 / 1009 - 0.5:.4f}" for i in range(count))
+        self.body += (f'initializer {{ name: "{weight}" data_type: 1 dims: {outputs} dims: {inputs} dims: {size} '
+                      f'dims: {size} {numbers} }}\n')
+        pads = ints("pads", [size // 2] * 4)
+        return self.add("Relu", [self.add("Conv", [source, weight], pads)])
+
+    def pool(self, source, stride, size):
+        pads = ints("pads", [(size - stride + 1) // 2] * 4)
+        return self.add("MaxPool", [source], ints("kernel_shape", [size] * 2) + ints("strides", [stride] * 2) + pads)
+
+    def concat(self, *sources):
+        return self.add("Concat", sources, 'attribute { name: "axis" type: INT i: 1 }')
+
+    def model(self, result, inputs, outputs, pixels=16):
+        body = self.body.replace(f'output: "{result}"', 'output: "y"').replace(f'input: "{result}"', 'input: "y"')
+        return model(body, [value("x", 1, (1, inputs, 16, 16))], [value("y", 1, (1, outputs, pixels, pixels))])
+
+
+def ints(name, values):
+    return f'attribute {{ name: "{name}" type: INTS ' + " ".join(f"ints: {i}" for i in values) + " }"
+
+
+def inception():
+    """Four branches side by side, then a convolution that reads them all."""
+    net = Network()
+    stem = net.conv("x", 8, 16)
+    one = net.conv(stem, 16, 16)
+    three = net.conv(net.conv(stem, 16, 8), 8, 16, 3)
+    five = net.conv(net.conv(stem, 16, 8), 8, 8, 5)
+    pooled = net.conv(net.pool(stem, 1, 3), 16, 8)
+    return net.model(net.conv(net.concat(one, three, five, pooled), 48, 16), 8, 16)
+
+
+def densenet():
+    """Every layer reads what all before it wrote."""
+    net = Network()
+    values = [net.conv("x", 8, 16)]
+    for layer in range(4):
+        joined = net.concat(*values) if layer else values[0]
+        values.append(net.conv(net.conv(joined, 16 + 8 * layer, 16), 16, 8, 3))
+    return net.model(net.conv(net.concat(*values), 48, 16), 8, 16)
+
+
+def unet():
+    """Down and up again; what was on the way down is put beside what comes up."""
+    net = Network()
+    first = net.conv("x", 8, 16, 3)
+    second = net.conv(net.pool(first, 2, 2), 16, 32, 3)
+    bottom = net.conv(net.pool(second, 2, 2), 32, 32, 3)
+    net.body += 'initializer { name: "twice" data_type: 1 dims: 4 float_data: 1 float_data: 1 float_data: 2 float_data: 2 }\n'
+    up = net.add("Resize", [bottom, "", "twice"])
+    third = net.conv(net.concat(second, up), 64, 16, 3)
+    up = net.add("Resize", [third, "", "twice"])
+    return net.model(net.conv(net.concat(first, up), 32, 16, 3), 8, 16)
+
+
+def state_loop():
+    """Carried state of fixed shape, a scan output of fixed count."""
+    body = (node("MatMul", ["h", "w"], ["t"]) + node("Tanh", ["t"], ["h2"]) + node("Identity", ["c"], ["c2"]) +
+            node("ReduceMax", ["h2"], ["m"], 'attribute { name: "keepdims" type: INT i: 0 }'))
+    graph = (f'attribute {{ name: "body" type: GRAPH g {{ name: "b" {body} input {value("i", 7, ())} '
+             f'input {value("c", 9, ())} input {value("h", 1, (8, 8))} output {value("c2", 9, ())} '
+             f'output {value("h2", 1, (8, 8))} output {value("m", 1, ())} }} }}')
+    count = 'initializer { name: "n" data_type: 7 int64_data: 10 }\n'
+    return model(count + node("Loop", ["n", "", "x"], ["y", "all"], graph, "loop"),
+                 [value("x", 1, (8, 8)), value("w", 1, (8, 8))], [value("y", 1, (8, 8)), value("all", 1, (10,))])
+
+
 def main():
     kind = globals()[sys.argv[1]]
     sys.stdout.write(kind(*(int(word) if word.isdigit() else word for word in sys.argv[2:])))
