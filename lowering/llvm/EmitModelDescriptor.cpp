@@ -41,6 +41,7 @@ public:
 private:
   void returnStatus();
   LogicalResult emitArenaBytes();
+  Value checkedBytes(func::FuncOp formula, ArrayRef<Value> symbols);
   LogicalResult emitOutputDims();
   void emitDescriptor();
   void emitCall();
@@ -146,11 +147,7 @@ LogicalResult Emitter::emitArenaBytes() {
   formula.setName("model_arena_formula");
   formula.setPrivate();
   auto finish = [&](ArrayRef<Value> values) {
-    SmallVector<Value> args;
-    for (Value value : values)
-      args.push_back(toIndex(value));
-    Value bytes = func::CallOp::create(builder, formula, args).getResult(0);
-    LLVM::ReturnOp::create(builder, fromIndex(bytes));
+    LLVM::ReturnOp::create(builder, checkedBytes(formula, values));
   };
   LLVM::LLVMFuncOp overArray =
       beginFunction("model_arena_bytes_of", ptr, i64, LLVM::Linkage::Internal);
@@ -163,6 +160,26 @@ LogicalResult Emitter::emitArenaBytes() {
       beginFunction("model_arena_bytes", inputs, i64, LLVM::Linkage::External);
   finish(SmallVector<Value>(typed.getArguments()));
   return success();
+}
+
+// The formula answers the largest index where something does not fit; callers
+// are told the largest number, on machines of any width.
+Value Emitter::checkedBytes(func::FuncOp formula, ArrayRef<Value> symbols) {
+  SmallVector<Value> args;
+  Value none = constant(i64, -1), fits;
+  auto both = [&](Value condition) {
+    fits = fits ? arith::AndIOp::create(builder, fits, condition) : condition;
+  };
+  auto same = arith::CmpIPredicate::eq;
+  for (Value symbol : symbols) {
+    args.push_back(toIndex(symbol));
+    both(arith::CmpIOp::create(builder, same, fromIndex(args.back()), symbol));
+  }
+  Value bytes = fromIndex(
+      func::CallOp::create(builder, formula, args).getResult(0));
+  Value largest = constant(i64, llvm::maxIntN(indexType.getWidth()));
+  both(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes, largest));
+  return arith::SelectOp::create(builder, fits, bytes, none);
 }
 
 // @model_output_dims gives the extents that are no symbol's, one result for
