@@ -120,6 +120,20 @@ TEST_CASE("a feature that the CPU lacks is refused") {
   CHECK(opened.model == nullptr);
 }
 
+TEST_CASE("a model of another version of the interface is refused") {
+  std::ifstream file(unitModel("scale.o"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const uint32_t known[] = {ONNXC_MAGIC, ONNXC_ABI_VERSION};
+  const uint32_t newer[] = {ONNXC_MAGIC, ONNXC_ABI_VERSION + 1};
+  std::string_view here(reinterpret_cast<const char *>(known), sizeof known);
+  size_t place = bytes.find(here);
+  REQUIRE(place != std::string::npos);
+  std::memcpy(&bytes[place], newer, sizeof newer);
+  onnxc_loaded *model = nullptr;
+  CHECK(onnxc_open_memory(bytes.data(), bytes.size(), &model, nullptr) ==
+        ONNXC_ABI);
+}
+
 TEST_CASE("a model for another machine is refused") {
   Opened opened(unitModel("foreign.o"));
   CHECK(opened.status == ONNXC_MACHINE);
