@@ -108,7 +108,7 @@ Error fillDescriptor(Module &module, const Machine &machine,
   auto *variable =
       alias ? dyn_cast<GlobalVariable>(alias->getAliasee()) : nullptr;
   if (!variable || !variable->hasInitializer())
-    return Error::success(); // functions only, for the JIT
+    return Error::success(); // functions only
   Descriptor descriptor(module, *variable);
   descriptor.set(machineField, machine.backend->machine);
   descriptor.set(featuresField, machine.requiredFeatures);
