@@ -190,25 +190,32 @@ TileValues::Address TileValues::address(const Access &access, const void *key,
                                         Cell cell) {
   // Static multiples of static loop values become the displacement of the
   // instruction, so that one register addresses all rows of a tile.
+  // What is left of unrolled loops, whose values are numbers, differs from
+  // access to access; the rest is kept.
   OpFoldResult moving = access.offset;
   Address result;
-  auto term = [&](OpFoldResult stride, OpFoldResult value, bool keep) {
+  SmallVector<OpFoldResult> apart;
+  Value &cached = movingParts[key];
+  auto term = [&](OpFoldResult stride, OpFoldResult value) {
     std::optional<int64_t> x = getConstantIntValue(stride),
                            y = getConstantIntValue(value);
     if (x && y)
       result.fixed += *x * *y;
-    else if (keep)
+    else if (y)
+      apart.push_back(multiply(b, stride, value));
+    else if (!cached)
       moving = add(b, moving, multiply(b, stride, value));
   };
-  Value &cached = movingParts[key];
   for (auto [stride, value] : llvm::zip(access.strides, loops))
-    term(stride, value, !cached);
+    term(stride, value);
   if (!cached)
     cached = asValue(b, moving);
   moving = cached;
   if (row)
-    term(access.strides[*row], number(b, cell.row), true);
-  term(access.strides[vector], number(b, cell.column), true);
+    term(access.strides[*row], number(b, cell.row));
+  term(access.strides[vector], number(b, cell.column));
+  for (OpFoldResult part : apart)
+    moving = add(b, moving, part);
   result.moving = cast<Value>(moving);
   return result;
 }
