@@ -136,9 +136,11 @@ struct EmbedWeights : impl::EmbedWeightsBase<EmbedWeights> {
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    DenseSet<StringRef> used;
+    module.walk([&](memref::GetGlobalOp use) { used.insert(use.getName()); });
     for (auto global :
          llvm::make_early_inc_range(module.getOps<memref::GlobalOp>()))
-      if (symbols.symbolKnownUseEmpty(global, module))
+      if (!used.contains(global.getSymName()))
         global.erase();
     module->setAttr(weightsAttrName, table.list(&getContext()));
   }
