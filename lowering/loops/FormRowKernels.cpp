@@ -18,6 +18,8 @@ namespace {
 
 // A row buffer lies on the stack.
 constexpr int64_t mostRowBytes = 16 * 1024;
+// More in one function costs registers, and time to compile.
+constexpr size_t mostOperations = 24;
 
 struct Group {
   SmallVector<int64_t> outer; // sizes
@@ -83,7 +85,8 @@ bool startsAnew(linalg::GenericOp op) {
 
 // All operands that the group makes are read row by row.
 bool joins(linalg::GenericOp op, const Group &group) {
-  if (!isStatic(op) || isContraction(op) || !startsAnew(op) ||
+  if (group.ops.size() >= mostOperations || !isStatic(op) ||
+      isContraction(op) || !startsAnew(op) ||
       !hasOuterLoops(op, group.outer))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
@@ -106,7 +109,9 @@ bool needsThroughOutside(Operation *op, const Group &group,
   bool needs = false;
   auto look = [&](Value operand) {
     Operation *def = operand.getDefiningOp();
-    if (!def || def->getBlock() != group.ops.front()->getBlock())
+    Operation *first = group.ops.front();
+    if (!def || def->getBlock() != first->getBlock() ||
+        def->isBeforeInBlock(first))
       return;
     if (group.ops.contains(def))
       needs |= isOutside;

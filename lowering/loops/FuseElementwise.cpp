@@ -15,6 +15,10 @@ namespace onnxc {
 
 namespace {
 
+// Each fusion copies both bodies: without a limit, a chain takes time with the
+// square of its length, and registers beyond count.
+constexpr size_t mostOperations = 128;
+
 // Every iteration of the consumer reads an element of its own.
 bool readsEachOnce(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
@@ -66,6 +70,11 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
 bool isWorthFusing(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!producer || !isa<linalg::GenericOp>(operand->getOwner()))
+    return false;
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  if (producer.getBody()->getOperations().size() +
+          consumer.getBody()->getOperations().size() >
+      mostOperations)
     return false;
   // A kernel's body is its schedule's business.
   if (!readsEachOnce(operand) || producer->getParentOfType<KernelOp>())
