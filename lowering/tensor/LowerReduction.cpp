@@ -24,6 +24,31 @@ struct Fold {
   Value count;                     // of the elements folded into one
 };
 
+// A sum of this many floats in their own precision has lost a third of its
+// digits.
+constexpr int64_t manyElements = 1 << 14;
+
+// Long sums of floats are folded in doubles.
+SmallVector<Type> accumulatorTypes(ReductionOpInterface op, Value data) {
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.accumulatorTypes(element), computeType);
+  FailureOr<SmallVector<int64_t>> axes = op.reducedAxes();
+  bool isSum = types.size() == 1 && types[0].isF32() &&
+               op.identity()[0].literal == 0.0;
+  if (failed(axes) || !isSum)
+    return types;
+  int64_t count = 1;
+  for (int64_t axis : *axes) {
+    int64_t size = cast<RankedTensorType>(data.getType()).getDimSize(axis);
+    if (!ShapedType::isDynamic(size) && count < manyElements)
+      count *= size;
+  }
+  if (count >= manyElements)
+    types[0] = Float64Type::get(op.getContext());
+  return types;
+}
+
 Scalar number(ScalarBuilder &scalars, Value index) {
   Type type = scalars.getI64Type();
   return {scalars, arith::IndexCastOp::create(scalars, type, index), type};
@@ -49,7 +74,8 @@ SmallVector<Value> accumulate(ImplicitLocOpBuilder &builder,
     Scalar index;
     if (!fold.iterators.empty())
       index = number(scalars, linalg::IndexOp::create(scalars, fold.foldedDim));
-    return op.combine(args.drop_front(from.size()), args[0], index);
+    Scalar x = types[0].isF64() ? cast(args[0], types[0]) : args[0];
+    return op.combine(args.drop_front(from.size()), x, index);
   };
   return generic(builder, fold.inputs, from, start, types, maps,
                  fold.iterators, combine);
@@ -64,7 +90,11 @@ Value finish(ImplicitLocOpBuilder &builder, ReductionOpInterface op,
   SmallVector<AffineMap> maps(folded.size(), map);
   maps.push_back(builder.getMultiDimIdentityMap(sizes.size()));
   auto body = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
-    return op.finish(args.drop_back(), number(scalars, fold.count));
+    SmallVector<Scalar> results =
+        op.finish(args.drop_back(), number(scalars, fold.count));
+    if (types[0].isF64())
+      results[0] = cast(results[0], result);
+    return results;
   };
   return generic(builder, folded, types, emptyOf(builder, sizes, result),
                  result, maps, parallel(sizes.size()), body)[0];
@@ -211,9 +241,7 @@ struct LowerReduction : OpInterfaceConversionPattern<ReductionOpInterface> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Value data = converted[0];
-    Type element = getElementTypeOrSelf(op->getOperand(0).getType());
-    SmallVector<Type> types =
-        llvm::map_to_vector(op.accumulatorTypes(element), computeType);
+    SmallVector<Type> types = accumulatorTypes(op, data);
     auto type = cast<RankedTensorType>(
         getTypeConverter()->convertType(op->getResult(0).getType()));
     Value result;
