@@ -49,12 +49,37 @@ void makeInputsReadOnly(ModuleOp module) {
                         builder.getBoolAttr(false));
 }
 
+// Whether two operations write into what begins as this tensor, as where CSE has
+// merged the equal beginnings of two concatenations. In the memory of one of
+// them, the other's value would be overwritten: the analysis does not see that
+// an output's buffer and a tensor in it are the same.
+bool isForked(Value begin) {
+  while (begin) {
+    Value next;
+    for (OpOperand &use : begin.getUses()) {
+      Value written;
+      if (auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner()))
+        written = &use == &insert.getDestMutable() ? insert.getResult() : Value();
+      else if (auto insert = dyn_cast<tensor::InsertOp>(use.getOwner()))
+        written = &use == &insert.getDestMutable() ? insert.getResult() : Value();
+      else if (auto dps = dyn_cast<DestinationStyleOpInterface>(use.getOwner()))
+        written = dps.isDpsInit(&use) ? Value(dps.getTiedOpResult(&use))
+                                      : Value();
+      if (written && next)
+        return true;
+      next = written ? written : next;
+    }
+    begin = next;
+  }
+  return false;
+}
+
 // A concatenation made of inserts into an empty tensor is left to elide-copies:
 // here, its first producer would get that tensor and the concatenation another.
 Value buildDestination(RewriterBase &rewriter, SubsetInsertionOpInterface op,
                        tensor::EmptyOp empty, Operation *user) {
   // Nor may a body write what only the loop's end hands over.
-  if (empty->getBlock() != op->getBlock())
+  if (empty->getBlock() != op->getBlock() || isForked(empty))
     return {};
   Value destination = op.getDestinationOperand().get();
   while (auto insert = destination.getDefiningOp<tensor::InsertSliceOp>())

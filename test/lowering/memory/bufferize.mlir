@@ -16,6 +16,24 @@ func.func @producer_writes_the_output(%x: tensor<4xf32>, %y: memref<4xf32>) {
 
 // -----
 
+// What two concatenations begin with is in the memory of neither output.
+// CHECK-LABEL: func.func @forks_do_not_share_an_output(
+// CHECK-SAME: %[[X:.*]]: memref<1xf32>, %[[Y:.*]]: memref<1xf32>, %[[A:.*]]: memref<2xf32>, %[[B:.*]]: memref<2xf32>
+// CHECK-NOT: memref.subview %[[A]]
+// CHECK-NOT: memref.subview %[[B]]
+// CHECK: return
+func.func @forks_do_not_share_an_output(%x: tensor<1xf32>, %y: tensor<1xf32>, %a: memref<2xf32>, %b: memref<2xf32>) {
+  %empty = tensor.empty() : tensor<2xf32>
+  %begin = tensor.insert_slice %x into %empty[0] [1] [1] : tensor<1xf32> into tensor<2xf32>
+  %one = tensor.insert_slice %x into %begin[1] [1] [1] : tensor<1xf32> into tensor<2xf32>
+  %other = tensor.insert_slice %y into %begin[1] [1] [1] : tensor<1xf32> into tensor<2xf32>
+  bufferization.materialize_in_destination %one in restrict writable %a : (tensor<2xf32>, memref<2xf32>) -> ()
+  bufferization.materialize_in_destination %other in restrict writable %b : (tensor<2xf32>, memref<2xf32>) -> ()
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @inputs_are_not_written(
 // CHECK-SAME: %[[X:.*]]: memref<4xf32>, %[[Y:.*]]: memref<4xf32>
 // CHECK-NOT: outs(%[[X]]
