@@ -84,11 +84,15 @@ LogicalResult GraphImporter::importSubgraphs(
   ++nesting;
   llvm::scope_exit leave([&] { --nesting; });
   DictionaryAttr dictionary = attributes.getDictionary(context);
-  for (auto [index, name] : llvm::enumerate(record.regions)) {
-    const ::onnx::AttributeProto *graph = graphs.lookup(name);
+  for (auto [index, slot] : llvm::enumerate(record.regions)) {
+    const ::onnx::AttributeProto *graph = graphs.lookup(slot.name);
+    if (!graph && slot.isOptional) {
+      parts.regions.push_back(std::make_unique<Region>());
+      continue;
+    }
     if (!graph)
       return emitError(loc)
-             << record.type << " needs attribute '" << name << "'";
+             << record.type << " needs attribute '" << slot.name << "'";
     std::unique_ptr<Region> region;
     SmallVector<Type> asked, yielded;
     for (int round = 0;; ++round) {

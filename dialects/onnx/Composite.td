@@ -40,6 +40,7 @@ def BatchNormalizationOp : CompositeOp<"BatchNormalization", [14, 15]> {
 def CastLikeOp : CompositeOp<"CastLike", [15, 19, 21, 23, 24, 25]> {
   let arguments = (ins Tensor:$input, Tensor:$target_type, IntOr<"1">:$saturate, StringOr<"up">:$round_mode);
   let results = (outs Tensor:$output);
+  let elementType = "target_type";
   let formula = [{op<CastOp>(input, {{"to", dataNumber(mlir::getElementTypeOrSelf(target_type.value.getType()))},
       {"saturate", saturate}, {"round_mode", round_mode}})}];
 }
@@ -139,6 +140,7 @@ def NegativeLogLikelihoodLossOp : CompositeOp<"NegativeLogLikelihoodLoss", [12, 
 def OneHotOp : CompositeOp<"OneHot", [9, 11]> {
   let arguments = (ins NumberTensor:$indices, NumberTensor:$depth, Tensor:$values, IntOr<"-1">:$axis);
   let results = (outs Tensor:$output);
+  let elementType = "values";
   let body = [{
     int64_t rank = rankOf(indices) + 1, at = wrap(axis, rank);
     Node index = cast(indices, 7), length = scalar(cast(depth, 7));

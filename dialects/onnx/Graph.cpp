@@ -2,12 +2,13 @@
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
 namespace onnxc {
 
-Node Graph::constant(DenseElementsAttr value) {
+Node Graph::constant(ElementsAttr value) {
   NamedAttribute attribute = builder.getNamedAttr("value", value);
   return {*this, ConstantOp::create(builder, loc, value.getType(), ValueRange(), attribute)};
 }
@@ -23,6 +24,24 @@ Node Graph::ints(ArrayRef<int64_t> values) { return constant(builder.getI64Tenso
 Node Graph::floats(ArrayRef<float> values) {
   auto type = RankedTensorType::get(values.size(), builder.getF32Type());
   return constant(DenseElementsAttr::get(type, values));
+}
+
+Node Graph::doubles(ArrayRef<double> values, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, builder.getF64Type());
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(values.data()),
+                       values.size() * sizeof(double));
+  return constant(constantFrom(type, bytes));
+}
+
+Node Graph::inlined(Region &subgraph, Node input) {
+  if (failed)
+    return input;
+  IRMapping mapping;
+  mapping.map(subgraph.getArgument(0), input.value);
+  for (Operation &op : subgraph.front().without_terminator())
+    builder.clone(op, mapping);
+  Value output = subgraph.front().getTerminator()->getOperand(0);
+  return {*this, mapping.lookupOrDefault(output)};
 }
 
 SmallVector<Node> Graph::fail(const llvm::Twine &message) {

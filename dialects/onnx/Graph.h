@@ -34,6 +34,10 @@ public:
   Graph(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
   Node ints(llvm::ArrayRef<int64_t> values);
   Node floats(llvm::ArrayRef<float> values);
+  Node doubles(llvm::ArrayRef<double> values, llvm::ArrayRef<int64_t> shape);
+  Node constant(mlir::ElementsAttr value);
+  // A copy of a subgraph of one input and one output.
+  Node inlined(mlir::Region &subgraph, Node input);
   Node op(llvm::StringRef name, llvm::ArrayRef<Node> operands, llvm::ArrayRef<NamedNumber> attributes = {});
   // All results; `count` for operators that have as many as the model asks for.
   llvm::SmallVector<Node> ops(llvm::StringRef name, llvm::ArrayRef<Node> operands,
@@ -44,8 +48,6 @@ public:
   bool failed = false; // and the error is out
 
 private:
-  Node constant(mlir::DenseElementsAttr value);
-
   mlir::OpBuilder &builder;
   mlir::Location loc;
 };

@@ -83,9 +83,10 @@ class RequiredAttributes<dag args> {
         acc # "\"" # !getdagname(args, i) # "\", ", acc));
 }
 
-// `"then_branch", "else_branch", `: the graph attributes that are regions.
-class RegionNames<dag args> {
-  string cpp = !foldl("", !range(!size(args)), acc, i, acc # "\"" # !getdagname(args, i) # "\", ");
+// `{"then_branch", false}, {"score_mod", true}, `: the graph attributes that are regions, and whether they may be absent.
+class RegionSlots<dag args> {
+  string cpp = !foldl("", !range(!size(args)), acc, i, acc # "{\"" # !getdagname(args, i) # "\", " #
+    !if(!isa<MaxSizedRegion>(!getdagarg<Region>(args, i)), "true", "false") # "}, ");
 }
 
 // How many operands may be absent or repeated; from two on, ODS wants AttrSizedOperandSegments.
@@ -106,7 +107,7 @@ class OnnxOp<string type, list<int> versions, list<Trait> more = []> : Op<OnnxDi
   string record = [{
 const OpRecord &$cppClass::getRecord() {
   static const OpRecord record{"}] # opType # "\", \"" # domain # "\", {" # !interleave(since, ", ") # "}, {"
-    # Slots<arguments>.cpp # "}, {" # RequiredAttributes<arguments>.cpp # "}, {" # RegionNames<regions>.cpp # [{}};
+    # Slots<arguments>.cpp # "}, {" # RequiredAttributes<arguments>.cpp # "}, {" # RegionSlots<regions>.cpp # [{}};
   return record;
 }
 bool $cppClass::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange actual) {
@@ -219,9 +220,10 @@ llvm::SmallVector<Scalar> $cppClass::finish(llvm::ArrayRef<Scalar> partial, Scal
 }
 
 // Replaced by other operators: `body` is C++ that ends in `return {...}`, or one expression in `formula`.
-class CompositeOp<string type, list<int> versions>
-    : OnnxOp<type, versions, [DeclareOpInterfaceMethods<CompositeOpInterface>]> {
+class CompositeOp<string type, list<int> versions, list<Trait> more = []>
+    : OnnxOp<type, versions, [DeclareOpInterfaceMethods<CompositeOpInterface>] # more> {
   let family = "composite";
+  string elementType = "elements.front()";      // of the results, while the rank of an operand is unknown
   string formula = "";
   string body = "return {" # formula # "};";
   let extraClassDefinition = record # [{
@@ -232,8 +234,11 @@ llvm::SmallVector<Node> $cppClass::expand(Graph &graph, llvm::ArrayRef<Node> nod
   return expand$cppClass(graph, {nodes, *this});
 }
 }] # inferSignature # [{
-  if (!llvm::all_of(values, isRanked))
-    return unknownRanks(values, }] # !size(results) # [{, types);
+  if (!llvm::all_of(values, isRanked)) {
+    llvm::SmallVector<mlir::Type> elements = elementTypes(values);
+    GenericAdaptor<llvm::ArrayRef<mlir::Type>> adaptor(elements, attributes, properties, regions);
+}] # Bindings<arguments>.cpp # "    return unknownRanks({" # elementType # "}, " # !size(results) # [{, types);
+  }
   return inferByExpanding(context, location, values, [&](Graph &graph, llvm::ArrayRef<Node> nodes) {
     return expand$cppClass(graph, {nodes, attributes, properties, regions});
   }, types);

@@ -12,12 +12,18 @@ struct Slot {
   Kind kind;
 };
 
+// A graph attribute, which the operation holds as a region.
+struct RegionSlot {
+  llvm::StringRef name;
+  bool isOptional; // absent, it is a region without blocks
+};
+
 struct OpRecord {
   llvm::StringRef type, domain;
   llvm::SmallVector<int> since;
   llvm::SmallVector<Slot> operands;
   llvm::SmallVector<llvm::StringRef> requiredAttributes;
-  llvm::SmallVector<llvm::StringRef> regions; // graph attributes, in the operation's order
+  llvm::SmallVector<RegionSlot> regions; // in the operation's order
 };
 
 // All records, found by walking the operations of the dialect.

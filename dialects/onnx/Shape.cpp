@@ -86,11 +86,12 @@ LogicalResult unknownRank(ArrayRef<Type> elements,
   return success();
 }
 
-// Their element types are a guess that inference corrects once ranks are known.
-LogicalResult unknownRanks(ValueRange values, unsigned count,
+LogicalResult unknownRanks(ArrayRef<Type> elements, unsigned count,
                            SmallVectorImpl<Type> &types) {
-  Type element = getElementTypeOrSelf(values.front().getType());
-  return unknownRank(SmallVector<Type>(count, element), types);
+  for (size_t i = 0; i < count; ++i)
+    types.push_back(UnrankedTensorType::get(
+        elements[std::min(i, elements.size() - 1)]));
+  return success();
 }
 
 // Merges the dimensions of one operand into the result's.

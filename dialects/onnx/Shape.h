@@ -32,7 +32,9 @@ int64_t rankOf(mlir::Value value); // of a ranked one
 // Results whose rank nobody knows yet: stage `graph` infers again.
 llvm::LogicalResult unknownRank(llvm::ArrayRef<mlir::Type> elements,
                                 llvm::SmallVectorImpl<mlir::Type> &types);
-llvm::LogicalResult unknownRanks(mlir::ValueRange values, unsigned count,
+// The same for `count` of them; the last element type stands for the rest.
+llvm::LogicalResult unknownRanks(llvm::ArrayRef<mlir::Type> elements,
+                                 unsigned count,
                                  llvm::SmallVectorImpl<mlir::Type> &types);
 
 using FirstDim = llvm::function_ref<int64_t(int64_t operand, int64_t operandRank, int64_t rank)>;
