@@ -137,6 +137,67 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
   return {y, key, value, castLike(shown, type)};
 }
 
+// Scores are of a float type of at least 32 bits unless the model says.
+static int64_t scoreType(Type element, std::optional<int64_t> precision) {
+  return precision.value_or(element.isF64() ? dataNumber(element) : 1);
+}
+
+FailureOr<SmallVector<Type>>
+FlexAttentionOp::regionArguments(Location loc, unsigned, ValueRange inputs,
+                                 DictionaryAttr attributes, TypeRange) {
+  if (inputs.size() < 3 || !inputs[0] || !inputs[1])
+    return mlir::emitError(loc, "FlexAttention needs 'Q', 'K' and 'V'");
+  auto precision = attributes.getAs<IntegerAttr>("softmax_precision");
+  Type query = inputs[0].getType();
+  Type element = dataType(
+      loc.getContext(),
+      scoreType(getElementTypeOrSelf(query),
+                precision ? std::optional(precision.getInt()) : std::nullopt));
+  if (!element)
+    return mlir::emitError(loc, "'softmax_precision' is no type");
+  if (!isRanked(inputs[0]) || !isRanked(inputs[1]) || rankOf(inputs[0]) != 4 ||
+      rankOf(inputs[1]) != 4)
+    return SmallVector<Type>{UnrankedTensorType::get(element)};
+  Shape shape = shapeOf(query);
+  shape[3] = shapeOf(inputs[1].getType())[2];
+  return SmallVector<Type>{tensorOf(shape, element)};
+}
+
+SmallVector<Node> flexAttention(Graph &graph, FlexAttention in) {
+  int64_t heads = rankOf(in.q) == 4 ? staticSize(in.q, 1) : -1;
+  int64_t keyHeads = rankOf(in.k) == 4 ? staticSize(in.k, 1) : -1;
+  if (heads < 0 || keyHeads < 1 || heads % keyHeads || rankOf(in.v) != 4)
+    return graph.fail("operands must have rank 4, and query heads be a "
+                      "multiple of key heads");
+  int64_t size = staticSize(in.q, 3);
+  if (size < 0 && !in.scale)
+    return graph.fail("the size of a head must be known");
+  double scale = in.scale ? *in.scale : 1 / std::sqrt(double(size));
+  Node factor = constantLike(std::sqrt(scale), in.q);
+  // Queries of the heads that share a key go through one product.
+  bool shared = heads != keyHeads;
+  Node queries = in.q * factor;
+  if (shared)
+    queries = reshape(queries, {0, keyHeads, -1, 0});
+  Node scores = matmul(queries, transpose(in.k * factor, {0, 1, 3, 2}));
+  if (shared)
+    scores = reshape(scores, {0, heads, -1, 0});
+  if (graph.failed)
+    return {};
+  Type element = getElementTypeOrSelf(in.q.value.getType());
+  int64_t type = scoreType(element, in.precision);
+  scores = cast(scores, type);
+  if (!in.scoreMod.empty())
+    scores = graph.inlined(in.scoreMod, scores);
+  Node shares = softmax(scores, {3});
+  if (!in.probMod.empty())
+    shares = graph.inlined(in.probMod, shares);
+  if (shared)
+    shares = reshape(shares, {0, keyHeads, -1, 0});
+  Node y = matmul(shares, cast(in.v, type));
+  return {castLike(shared ? reshape(y, {0, heads, -1, 0}) : y, in.v)};
+}
+
 SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
   bool flat = rankOf(r.x) == 3;
   if (flat && r.heads <= 0)
@@ -178,8 +239,9 @@ SmallVector<Node> linearAttention(Graph &graph, LinearAttentionInputs in) {
   int64_t width = staticSize(in.query, 2);
   if (steps < 0 || steps > 512 || width < 0 || heads <= 0 ||
       in.queryHeads % heads)
-    return graph.fail("the sequence must have a known length up to 512, the "
-                      "query heads must be a multiple of the key heads");
+    return graph.fail("is not supported: the sequence must have a known "
+                      "length up to 512, the query heads must be a multiple "
+                      "of the key heads");
   int64_t size = width / in.queryHeads, group = in.queryHeads / heads;
   bool gated = in.rule == "gated" || in.rule == "gated_delta";
   bool delta = in.rule == "delta" || in.rule == "gated_delta";

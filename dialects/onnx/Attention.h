@@ -14,6 +14,14 @@ struct AttentionInputs {
 };
 llvm::SmallVector<Node> attention(Graph &graph, AttentionInputs inputs);
 
+struct FlexAttention {
+  Node q, k, v;
+  std::optional<double> scale;
+  std::optional<int64_t> precision;
+  mlir::Region &scoreMod, &probMod; // without blocks where absent
+};
+llvm::SmallVector<Node> flexAttention(Graph &graph, FlexAttention in);
+
 struct Rotation {
   Node x, cosines, sines, positions;
   int64_t heads, dims;

@@ -24,6 +24,19 @@ def CausalConvWithStateOp : CompositeOp<"CausalConvWithState", [27]> {
   let body = "return causalConvolution(graph, input, weight, bias, past_state, activation);";
 }
 
+// The subgraphs change the scores before and after they become shares.
+def FlexAttentionOp : CompositeOp<"FlexAttention", [1], [DeclareOpInterfaceMethods<SubgraphOpInterface>]> {
+  let opName = "preview.FlexAttention";
+  let domain = "ai.onnx.preview";
+  let arguments = (ins FloatTensor:$q, FloatTensor:$k, FloatTensor:$v, OptionalAttr<Float>:$scale,
+                   OptionalAttr<Int>:$softmax_precision);
+  let results = (outs FloatTensor:$y);
+  let regions = (region MaxSizedRegion<1>:$score_mod, MaxSizedRegion<1>:$prob_mod);
+  let body = [{
+    return flexAttention(graph, {q, k, v, scale, softmax_precision, adaptor.getScoreMod(), adaptor.getProbMod()});
+  }];
+}
+
 def LinearAttentionOp : CompositeOp<"LinearAttention", [27]> {
   let arguments = (ins FloatTensor:$query, FloatTensor:$key, FloatTensor:$value, Optional<FloatTensor>:$past_state,
                    Optional<FloatTensor>:$decay, Optional<FloatTensor>:$beta, Int:$q_num_heads, Int:$kv_num_heads,
