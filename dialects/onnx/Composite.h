@@ -25,6 +25,15 @@ llvm::SmallVector<Node> rmsNormalization(Node x, Node scale, int64_t axis,
 // Where the points of an image of `size` come from.
 Node affineGrid(Node theta, Node size, bool alignCorners);
 
+// How often the n-grams of a pool occur in the rows of x.
+struct NGrams {
+  int64_t shortest, longest, mostSkipped;
+  llvm::ArrayRef<int64_t> begins, columns, pool; // begins: of each length
+  llvm::ArrayRef<float> weights;
+  llvm::StringRef mode;
+};
+llvm::SmallVector<Node> countNGrams(Graph &graph, Node x, NGrams grams);
+
 // One step of an optimizer. `inputs` are `groups` lists of equal length; `step`
 // gets one of each and gives one for each list of results.
 llvm::SmallVector<Node>

@@ -190,6 +190,21 @@ def SoftmaxCrossEntropyLossOp : CompositeOp<"SoftmaxCrossEntropyLoss", [12, 13]>
   }];
 }
 
+def TfIdfVectorizerOp : CompositeOp<"TfIdfVectorizer", [9]> {
+  let summary = "Counts the n-grams of a pool";
+  let arguments = (ins Tensor:$x, Int:$max_gram_length, Int:$max_skip_count, Int:$min_gram_length, String:$mode,
+                   Ints:$ngram_counts, Ints:$ngram_indexes, OptionalAttr<Ints>:$pool_int64s,
+                   OptionalAttr<StrArrayAttr>:$pool_strings, OptionalAttr<Floats>:$weights);
+  let results = (outs FloatTensor:$y);
+  let elementType = "mlir::Float32Type::get(context)";
+  let body = [{
+    if (!pool_int64s)
+      return graph.fail("a pool of strings is not supported");
+    return countNGrams(graph, x, {min_gram_length, max_gram_length, max_skip_count, ngram_counts, ngram_indexes,
+                                  *pool_int64s, weights.value_or(llvm::ArrayRef<float>()), mode});
+  }];
+}
+
 // Windows: a sum of cosines over `size` samples of a period.
 class Window<string type, string first, string second, string third> : CompositeOp<type, [17]> {
   let arguments = (ins PositionTensor:$size, IntOr<"1">:$output_datatype, IntOr<"1">:$periodic);
