@@ -147,6 +147,126 @@ SHAPES(ResizeOp) {
   return Shapes{sizes};
 }
 
+FailureOr<Window> Col2ImOp::window(Inputs inputs) {
+  return windowOf({}, {inputs, *this});
+}
+FailureOr<Window> Col2ImOp::windowOf(Report report, GenericAdaptor<Inputs> op) {
+  FailureOr<Sizes> image = op.getImageShape().elements(),
+                   block = op.getBlockShape().elements();
+  if (failed(image) || failed(block) || image->size() != block->size())
+    return report("the ranks of image and block must be known and the same");
+  return slidingWindow(report, *image, *block,
+                       {"NOTSET", op.getDilations(), op.getPads(),
+                        op.getStrides()});
+}
+
+SHAPES(Col2ImOp) {
+  Input input = op.getInput();
+  if (input.rank() != 3)
+    return report("expected a tensor of rank 3, got ", input.rank());
+  FailureOr<Window> window = windowOf(report, op);
+  if (failed(window))
+    return failure();
+  Index elements = 1;
+  Sizes sizes = {input.sizes[0], Index()};
+  for (const WindowDim &dim : *window) {
+    elements = elements * dim.kernel;
+    sizes.push_back(dim.image);
+  }
+  if (elements.number && *elements.number > 0)
+    sizes[1] = input.sizes[1] / elements;
+  else if (elements.value)
+    sizes[1] = input.sizes[1] / elements;
+  return Shapes{sizes};
+}
+
+SHAPES(DetOp) {
+  Input x = op.getX();
+  if (x.rank() < 2)
+    return report("expected matrices, got a tensor of rank ", x.rank());
+  Index rows = x.sizes[x.rank() - 2], columns = x.sizes.back();
+  if (rows.number && columns.number && *rows.number != *columns.number)
+    return report("a matrix of ", *rows.number, " rows and ", *columns.number,
+                  " columns has no determinant");
+  return Shapes{Sizes(ArrayRef(x.sizes).drop_back(2))};
+}
+
+FailureOr<Sizes> MaxUnpoolOp::pooledSizes(Report report,
+                                          GenericAdaptor<Inputs> op) {
+  Input x = op.getX();
+  int64_t dims = x.rank() - 2;
+  ArrayRef<int64_t> kernel = op.getKernelShape();
+  auto numbers = [&](OptionalInts given, int64_t count, int64_t otherwise) {
+    SmallVector<int64_t> all(count, otherwise);
+    if (given)
+      all.assign(given->begin(), given->end());
+    return all;
+  };
+  auto strides = numbers(op.getStrides(), dims, 1),
+       pads = numbers(op.getPads(), 2 * dims, 0);
+  if (dims < 1 || int64_t(kernel.size()) != dims ||
+      int64_t(strides.size()) != dims || int64_t(pads.size()) != 2 * dims ||
+      op.getI().rank() != x.rank())
+    return report("'kernel_shape', 'strides', 'pads' and 'I' do not fit rank ",
+                  x.rank());
+  Sizes sizes(ArrayRef(x.sizes).take_front(2));
+  for (int64_t i = 0; i < dims; ++i)
+    sizes.push_back((x.sizes[2 + i] - 1) * strides[i] + kernel[i] - pads[i] -
+                    pads[dims + i]);
+  return sizes;
+}
+
+SHAPES(MaxUnpoolOp) {
+  FailureOr<Sizes> sizes = pooledSizes(report, op);
+  if (failed(sizes) || !op.getOutputShape().given())
+    return failed(sizes) ? FailureOr<Shapes>() : Shapes{*sizes};
+  FailureOr<Sizes> wanted = op.getOutputShape().elements();
+  if (failed(wanted) || int64_t(wanted->size()) != op.getX().rank())
+    return report("'output_shape' must have ", op.getX().rank(), " elements");
+  return Shapes{*wanted};
+}
+
+SHAPES(UniqueOp) {
+  Input x = op.getX();
+  Sizes all = {product(x.sizes)}, unique = {Index()};
+  if (op.getAxis()) {
+    FailureOr<int64_t> axis = axisOf(report, *op.getAxis(), x.rank());
+    if (failed(axis))
+      return failure();
+    all = {x.sizes[*axis]};
+    unique = x.sizes;
+    unique[*axis] = Index();
+  }
+  return Shapes{unique, {Index()}, all, {Index()}};
+}
+
+SHAPES(NonMaxSuppressionOp) {
+  if (op.getBoxes().rank() != 3 || op.getScores().rank() != 3)
+    return report("expected boxes and scores of rank 3, got ",
+                  op.getBoxes().rank(), " and ", op.getScores().rank());
+  return Shapes{{Index(), 3}};
+}
+
+static FailureOr<Shapes> regionShapes(Report report, const Input &x,
+                                      const Input &rois,
+                                      ArrayRef<int64_t> pooled) {
+  if (x.rank() != 4 || rois.rank() != 2 || pooled.size() != 2)
+    return report("expected an image of rank 4 and regions of rank 2, got ",
+                  x.rank(), " and ", rois.rank());
+  if (pooled[0] < 1 || pooled[1] < 1)
+    return report("cannot pool to ", pooled[0], " x ", pooled[1]);
+  return Shapes{{rois.sizes[0], x.sizes[1], pooled[0], pooled[1]}};
+}
+
+SHAPES(MaxRoiPoolOp) {
+  return regionShapes(report, op.getX(), op.getRois(), op.getPooledShape());
+}
+
+SHAPES(RoiAlignOp) {
+  return regionShapes(report, op.getX(), op.getRois(),
+                      {op.getOutputHeight(), op.getOutputWidth()});
+}
+
 FailureOr<Shapes> recurrentShapes(Report report, const Input &x, const Input &r,
                                   StringRef direction, int64_t layout,
                                   int64_t results) {

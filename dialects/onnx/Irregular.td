@@ -104,3 +104,45 @@ def GridSampleOp : SizedOp<"GridSample", [16, 20, 22]> {
                    StringOr<"zeros">:$padding_mode);
   let results = (outs Tensor:$y);
 }
+
+def Col2ImOp : SizedOp<"Col2Im", [18]> {
+  let summary = "Adds up blocks of an image where they lay in it";
+  let family = "irregular";
+  let arguments = (ins NumberTensor:$input, IntTensor:$image_shape, IntTensor:$block_shape,
+                   OptionalAttr<Ints>:$dilations, OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
+  let results = (outs NumberTensor:$output);
+  let extraClassDeclaration = shapesDeclaration # [{
+    // The blocks slide over the image of the result.
+    llvm::FailureOr<onnxc::Window> window(llvm::ArrayRef<onnxc::Input> inputs);
+    static llvm::FailureOr<onnxc::Window> windowOf(onnxc::Report report,
+                                                   GenericAdaptor<llvm::ArrayRef<onnxc::Input>> op);
+  }];
+}
+
+def DetOp : SizedOp<"Det", [11, 22]> {
+  let summary = "Determinants of square matrices";
+  let family = "irregular";
+  let arguments = (ins FloatTensor:$x);
+  let results = (outs FloatTensor:$y);
+}
+
+def MaxUnpoolOp : SizedOp<"MaxUnpool", [9, 11, 22]> {
+  let summary = "Puts what MaxPool took where it was";
+  let family = "irregular";
+  let arguments = (ins FloatTensor:$x, IntTensor:$i, Optional<IntTensor>:$output_shape, Ints:$kernel_shape,
+                   OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
+  let results = (outs FloatTensor:$output);
+  let extraClassDeclaration = shapesDeclaration # [{
+    // The shape that the pool read, which the indices count in.
+    static llvm::FailureOr<onnxc::Sizes> pooledSizes(onnxc::Report report,
+                                                     GenericAdaptor<llvm::ArrayRef<onnxc::Input>> op);
+  }];
+}
+
+def UniqueOp : SizedOp<"Unique", [11, 28]> {
+  let summary = "Each element, or slice along an axis, once";
+  let family = "irregular";
+  let arguments = (ins Tensor:$x, OptionalAttr<Int>:$axis, IntOr<"1">:$sorted);
+  let results = (outs Tensor:$y, IntTensor:$indices, IntTensor:$inverse_indices, IntTensor:$counts);
+  let elementType = "x, int64(context)";
+}

@@ -46,6 +46,14 @@ struct TransposedConvolution {
 llvm::SmallVector<Node> convTranspose(Graph &graph, Node x, Node w, Node b,
                                       const TransposedConvolution &how);
 
+struct DeformableConvolution {
+  Node x, w, offset, b, mask;
+  OptionalInts dilations, pads, strides;
+  int64_t group, offsetGroup;
+};
+llvm::SmallVector<Node> deformableConvolution(Graph &graph,
+                                              DeformableConvolution how);
+
 // An equation of Einsum: a number for each label, those of the result first.
 struct EinsumLabels {
   llvm::SmallVector<llvm::SmallVector<int64_t>> operands;

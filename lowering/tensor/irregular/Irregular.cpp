@@ -5,13 +5,18 @@ namespace onnxc {
 
 void addIrregularPatterns(mlir::TypeConverter &types,
                           mlir::RewritePatternSet &patterns) {
+  addDeterminantPatterns(types, patterns);
   addGridSamplePatterns(types, patterns);
   addRecurrentPatterns(types, patterns);
+  addRegionPoolPatterns(types, patterns);
   addResizePatterns(types, patterns);
   addScanPatterns(types, patterns);
   addScatterPatterns(types, patterns);
   addSelectionPatterns(types, patterns);
   addShapePatterns(types, patterns);
+  addSuppressionPatterns(types, patterns);
+  addUniquePatterns(types, patterns);
+  addUnpoolingPatterns(types, patterns);
 }
 
 } // namespace onnxc

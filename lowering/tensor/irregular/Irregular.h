@@ -4,10 +4,14 @@
 
 namespace onnxc {
 
+void addDeterminantPatterns(mlir::TypeConverter &types,
+                            mlir::RewritePatternSet &patterns);
 void addGridSamplePatterns(mlir::TypeConverter &types,
                            mlir::RewritePatternSet &patterns);
 void addRecurrentPatterns(mlir::TypeConverter &types,
                           mlir::RewritePatternSet &patterns);
+void addRegionPoolPatterns(mlir::TypeConverter &types,
+                           mlir::RewritePatternSet &patterns);
 void addResizePatterns(mlir::TypeConverter &types,
                        mlir::RewritePatternSet &patterns);
 void addScanPatterns(mlir::TypeConverter &types,
@@ -18,5 +22,11 @@ void addSelectionPatterns(mlir::TypeConverter &types,
                           mlir::RewritePatternSet &patterns);
 void addShapePatterns(mlir::TypeConverter &types,
                       mlir::RewritePatternSet &patterns);
+void addSuppressionPatterns(mlir::TypeConverter &types,
+                            mlir::RewritePatternSet &patterns);
+void addUniquePatterns(mlir::TypeConverter &types,
+                       mlir::RewritePatternSet &patterns);
+void addUnpoolingPatterns(mlir::TypeConverter &types,
+                          mlir::RewritePatternSet &patterns);
 
 } // namespace onnxc
