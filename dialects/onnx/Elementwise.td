@@ -75,15 +75,6 @@ def MsDequantizeLinearOp : DequantizeLinear<[1]> {
 
 def DivOp : Binary<"Div", [7, 13, 14]> { let scalar = "a / b"; }
 
-def DropoutOp : ElementwiseOp<"Dropout", [12, 13, 22]> {
-  let summary = "The identity, as in inference";
-  let arguments = (ins FloatTensor:$data, Optional<FloatTensor>:$ratio, Optional<BoolTensor>:$training_mode,
-                   OptionalAttr<Int>:$seed);
-  let results = (outs FloatTensor:$output, BoolTensor:$mask);
-  let elementType = "data, boolean(context)";
-  let scalar = "data, true";
-}
-
 def EluOp : ElementwiseOp<"Elu", [1, 6, 22]> {
   let summary = "Exponential linear unit";
   let arguments = (ins FloatTensor:$x, FloatOr<"1.0f">:$alpha);

@@ -61,7 +61,21 @@ static void rememberTypes(func::FuncOp func) {
     func.setResultAttrs(i, rememberType(orEmpty(func.getResultAttrDict(i)), type));
 }
 
+// Strings are imported, so that a model can be described; nothing computes them.
+static LogicalResult checkElements(ModuleOp module) {
+  auto isText = [](Type type) { return isa<StringType>(getElementTypeOrSelf(type)); };
+  WalkResult result = module.walk([&](Operation *op) {
+    if (llvm::none_of(op->getOperandTypes(), isText) && llvm::none_of(op->getResultTypes(), isText))
+      return WalkResult::advance();
+    op->emitError("tensors of strings are not supported");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 static LogicalResult lowerToLinalg(ModuleOp module) {
+  if (failed(checkElements(module)))
+    return failure();
   module.walk(rememberTypes);
   MLIRContext *context = module.getContext();
   TypeConverter types; // drops names and signedness

@@ -6,6 +6,7 @@ namespace onnxc {
 void addIrregularPatterns(mlir::TypeConverter &types,
                           mlir::RewritePatternSet &patterns) {
   addDeterminantPatterns(types, patterns);
+  addDropoutPatterns(types, patterns);
   addGridSamplePatterns(types, patterns);
   addRecurrentPatterns(types, patterns);
   addRegionPoolPatterns(types, patterns);

@@ -6,6 +6,8 @@ namespace onnxc {
 
 void addDeterminantPatterns(mlir::TypeConverter &types,
                             mlir::RewritePatternSet &patterns);
+void addDropoutPatterns(mlir::TypeConverter &types,
+                        mlir::RewritePatternSet &patterns);
 void addGridSamplePatterns(mlir::TypeConverter &types,
                            mlir::RewritePatternSet &patterns);
 void addRecurrentPatterns(mlir::TypeConverter &types,
