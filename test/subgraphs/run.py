@@ -8,14 +8,13 @@ Captures, nesting, carried values that change their shape, scan outputs of unkno
 """
 
 import pathlib
-import re
-import shutil
-import subprocess
 import sys
 
 import numpy as np
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import differential
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
@@ -211,48 +210,5 @@ CASES = {"an If with captures": choice, "an If in an If, sizes differ": nested_c
          "a Scan in a Loop": scan_in_loop, "a network after a Loop": after_loop}
 
 
-def save(folder, kind, arrays):
-    for i, array in enumerate(arrays):
-        (folder / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
-
-
-def attempt(build, folder, run):
-    proto, inputs = build()
-    path = folder / "model.onnx"
-    path.write_bytes(proto.SerializeToString())
-    done = run("onnxc", path, "-o", folder / "net.o")
-    if done.returncode:
-        return done.stderr
-    names = [given.name for given in proto.graph.input]
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
-    for number, arrays in enumerate(inputs):
-        data = folder / f"data{number}"
-        data.mkdir()
-        save(data, "input", arrays)
-        save(data, "output", session.run(None, dict(zip(names, map(np.asarray, arrays)))))
-        done = run("onnxc-run", folder / "net.o", "--data", data, "--rtol", "1e-5", "--atol", "1e-6")
-        if done.returncode:
-            return f"{data.name}: {done.stderr}"
-    return ""
-
-
-def main():
-    binaries, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    wanted = re.compile(sys.argv[3] if len(sys.argv) > 3 else "")
-
-    def run(tool, *arguments):
-        return subprocess.run([str(word) for word in (binaries / tool, *arguments)], capture_output=True, text=True,
-                              timeout=60)
-
-    for number, (name, build) in enumerate(CASES.items()):
-        if not wanted.search(name):
-            continue
-        folder = work / str(number)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        why = attempt(build, folder, run)
-        print(f"FAIL: {name}\n  {why.strip()}" if why else f"PASS: {name}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    differential.main({name: (build, {}) for name, build in CASES.items()})

@@ -123,6 +123,11 @@ def subgraphs():
     yield from results_of(PYTHON, ROOT / "test/subgraphs/run.py", BIN, BUILD / "subgraphs")
 
 
+def kernels():
+    """Convolutions, products, rows and chains in every form and vector width, against ONNX Runtime."""
+    yield from results_of(PYTHON, ROOT / "test/kernels/run.py", BIN, BUILD / "kernels")
+
+
 def install():
     """A project outside the tree that uses find_package(onnxc) and onnxc_add_model()."""
     done = run("bash", ROOT / "test/install/run.sh")
@@ -130,7 +135,7 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "subgraphs": subgraphs, "hostile": hostile, "conformance": conformance}
+          "kernels": kernels, "subgraphs": subgraphs, "hostile": hostile, "conformance": conformance}
 
 
 def main():

@@ -1,0 +1,58 @@
+"""What scripts share that compare compiled models with ONNX Runtime."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+from onnx import numpy_helper
+
+
+def save(folder, kind, arrays):
+    for i, array in enumerate(arrays):
+        (folder / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
+
+
+def attempt(build, folder, run, flags=(), tolerances=("--rtol", "1e-5", "--atol", "1e-6")):
+    """What is wrong with a case, nothing if it is right. `build` gives a model and a list of lists of inputs."""
+    proto, inputs = build()
+    path = folder / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    done = run("onnxc", path, "-o", folder / "net.o", *flags)
+    if done.returncode:
+        return done.stderr
+    names = [given.name for given in proto.graph.input]
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    for number, arrays in enumerate(inputs):
+        data = folder / f"data{number}"
+        data.mkdir()
+        save(data, "input", arrays)
+        save(data, "output", session.run(None, dict(zip(names, map(np.asarray, arrays)))))
+        done = run("onnxc-run", folder / "net.o", "--data", data, *tolerances)
+        if done.returncode:
+            return f"{data.name}: {done.stderr}"
+    return ""
+
+
+def main(cases):
+    """run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]. `cases` maps a name to the arguments of attempt()."""
+    binaries, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    wanted = re.compile(sys.argv[3] if len(sys.argv) > 3 else "")
+
+    def run(tool, *arguments):
+        return subprocess.run([str(word) for word in (binaries / tool, *arguments)], capture_output=True, text=True,
+                              timeout=60)
+
+    for number, (name, (build, options)) in enumerate(cases.items()):
+        if not wanted.search(name):
+            continue
+        folder = work / str(number)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        why = attempt(build, folder, run, **options)
+        print(f"FAIL: {name}\n  {why.strip()}" if why else f"PASS: {name}", flush=True)

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Kernels in every form that the code for them tells apart, against ONNX Runtime.
+
+    run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
+
+Each case is compiled for the vector widths that this machine can run: 128, 256 and 512 bits. Prints "PASS: name", or
+"FAIL: name" and why.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import differential
+
+CPUS = ["x86-64", "x86-64-v3"] + ["x86-64-v4"] * ("avx512vl" in pathlib.Path("/proc/cpuinfo").read_text())
+
+
+def normal(*shape, seed=3, scale=1.0):
+    return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
+
+
+def chain(shape, nodes, weights=None, sizes=None, ranks=None):
+    """A model of one input `x`, whose last node makes `y`. `sizes` are the shapes to run with."""
+    initializers = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
+    nodes = [helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+             for op, inputs, outputs, attributes in nodes]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * (ranks or len(shape)))],
+                              initializers)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return lambda: (proto, [[normal(*size)] for size in sizes or [shape]])
+
+
+def convolution(shape, filters, kernel, group=1, sizes=None, after=(), before=True, **attributes):
+    """A convolution behind a 1x1 convolution that makes its channels last, with a bias and a Relu."""
+    channels, dims = shape[1], len(kernel)
+    nodes = [("Conv", "x w0", "z", {})] if before else []
+    nodes += [("Conv", "z w b" if before else "x w b", "c", {"group": group, **attributes}), ("Relu", "c", "y", {})]
+    weights = {"w0": normal(channels, channels, *[1] * dims, scale=channels ** -0.5),
+               "w": normal(filters, channels // group, *kernel, seed=4, scale=0.1), "b": normal(filters)}
+    return chain(shape, nodes, weights if before else {k: weights[k] for k in ("w", "b")}, sizes)
+
+
+def product(shape, columns, sizes=None, transposed=False):
+    inner = shape[-1]
+    if transposed:
+        return chain(shape, [("Gemm", "x w b", "y", {"transB": 1})],
+                     {"w": normal(columns, inner, scale=0.1), "b": normal(columns)}, sizes)
+    return chain(shape, [("MatMul", "x w", "m", {}), ("Add", "m b", "y", {})],
+                 {"w": normal(inner, columns, scale=0.1), "b": normal(columns)}, sizes)
+
+
+def convolutions():
+    same = {"pads": [1, 1, 1, 1]}
+    yield "3x3, many pixels", convolution([1, 32, 28, 28], 48, (3, 3), **same)
+    yield "3x3, as many pixels as a tile", convolution([1, 64, 14, 14], 64, (3, 3), **same)
+    yield "3x3, odd sizes, batch 2", convolution([2, 40, 13, 17], 24, (3, 3), **same)
+    yield "3x3, pads that differ", convolution([1, 32, 19, 21], 32, (3, 3), pads=[0, 2, 1, 0])
+    yield "3x3, no pads", convolution([1, 32, 18, 18], 32, (3, 3))
+    yield "3x3, few pixels", convolution([1, 48, 7, 7], 64, (3, 3), **same)
+    yield "3x3, few channels", convolution([1, 5, 9, 9], 7, (3, 3), **same)
+    yield "3x3, stride 2", convolution([1, 24, 15, 18], 32, (3, 3), strides=[2, 2], **same)
+    yield "3x3, dilated", convolution([1, 24, 17, 17], 16, (3, 3), dilations=[2, 2], pads=[2] * 4)
+    yield "5x3, stride 2 and 1", convolution([1, 16, 17, 20], 16, (5, 3), strides=[2, 1], pads=[2, 1, 2, 1])
+    yield "7x7, first layer", convolution([1, 3, 37, 41], 20, (7, 7), before=False, strides=[2, 2], pads=[3] * 4)
+    yield "3x3, channels in front", convolution([1, 32, 20, 20], 32, (3, 3), before=False, **same)
+    yield "depthwise 3x3", convolution([1, 20, 15, 15], 20, (3, 3), group=20, **same)
+    yield "depthwise 5x5, stride 2", convolution([1, 36, 14, 14], 36, (5, 5), group=36, strides=[2, 2], pads=[2] * 4)
+    yield "grouped", convolution([1, 32, 12, 12], 48, (3, 3), group=4, **same)
+    yield "one dimension", convolution([2, 12, 50], 20, (5,), pads=[2, 2])
+    yield "three dimensions", convolution([1, 6, 7, 8, 9], 10, (3, 3, 3), pads=[1] * 6)
+    for name, batch in (("batch", ["n", 16, 20, 20]), ("height and width", [1, 16, "h", "w"])):
+        sizes = [[1, 16, 20, 20], [3, 16, 20, 20]] if batch[0] == "n" else [[1, 16, 9, 30], [1, 16, 20, 5]]
+        yield f"3x3, {name} of the run", convolution(batch, 24, (3, 3), sizes=sizes, **same)
+
+
+def products():
+    for m in (1, 3, 8, 29, 130):
+        yield f"product of {m} rows", product([m, 70], 100)
+    yield "product with a transposed weight", product([9, 64], 50, transposed=True)
+    yield "product of one column", product([33, 40], 1)
+    yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
+    yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
+
+
+def rows():
+    for axis in (-1, 1, 0):
+        yield f"Softmax on axis {axis}", chain([3, 5, 37], [("Softmax", "x", "y", {"axis": axis})])
+    yield "Softmax of long rows", chain([2, 5000], [("Softmax", "x", "y", {})])
+    yield "Softmax, rows of the run", chain(["a", "b"], [("Softmax", "x", "y", {})], sizes=[[2, 3], [1, 70], [9, 16]])
+    scale = {"s": normal(37), "o": normal(37, seed=5)}
+    yield "LayerNormalization", chain([4, 37], [("LayerNormalization", "x s o", "y", {})], scale)
+    yield "RMSNormalization from its parts", chain([4, 37], [
+        ("Mul", "x x", "q", {}), ("ReduceMean", "q a", "m", {}), ("Add", "m e", "n", {}), ("Sqrt", "n", "r", {}),
+        ("Div", "x r", "d", {}), ("Mul", "d s", "y", {})],
+        {"a": np.int64([-1]), "e": np.float32(1e-5), "s": scale["s"]})
+    yield "two reductions of one input", chain([6, 40], [
+        ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
+
+
+def attention():
+    weights = {name: normal(48, 48, seed=i, scale=0.15) for i, name in enumerate("qkv")}
+    split = np.int64([0, 0, 4, 12])
+    nodes = [("MatMul", f"x {n}", f"{n}0", {}) for n in "qkv"]
+    nodes += [("Reshape", f"{n}0 split", f"{n}1", {}) for n in "qkv"]
+    nodes += [("Transpose", f"{n}1", f"{n}2", {"perm": [0, 2, 3, 1] if n == "k" else [0, 2, 1, 3]}) for n in "qkv"]
+    nodes += [("MatMul", "q2 k2", "s", {}), ("Mul", "s half", "t", {}), ("Softmax", "t", "p", {}),
+              ("MatMul", "p v2", "o", {}), ("Transpose", "o", "u", {"perm": [0, 2, 1, 3]}),
+              ("Reshape", "u join", "y", {})]
+    weights |= {"split": split, "join": np.int64([0, 0, 48]), "half": np.float32(0.5)}
+    yield "attention", chain([2, 19, 48], nodes, weights)
+    yield "attention, batch and rows of the run", chain(["b", "s", 48], nodes, weights, [[1, 1, 48], [2, 33, 48]])
+
+
+def chains():
+    gelu = [("Div", "x r", "a", {}), ("Erf", "a", "e", {}), ("Add", "e one", "f", {}), ("Mul", "x f", "g", {}),
+            ("Mul", "g half", "y", {})]
+    yield "GELU", chain([7, 33], gelu, {"r": np.float32(2 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)})
+    yield "SiLU of a product", chain([7, 33], [("MatMul", "x w", "m", {}), ("Sigmoid", "m", "s", {}),
+                                              ("Mul", "m s", "y", {})], {"w": normal(33, 21)})
+    yield "residual of two convolutions", chain([1, 16, 9, 9], [
+        ("Conv", "x u", "a", {"pads": [1] * 4}), ("Relu", "a", "b", {}), ("Conv", "b v", "c", {"pads": [1] * 4}),
+        ("Add", "c x", "d", {}), ("Relu", "d", "e", {}), ("Conv", "e u", "f", {"pads": [1] * 4}),
+        ("Add", "f e", "y", {})], {"u": normal(16, 16, 3, 3, scale=0.1), "v": normal(16, 16, 3, 3, seed=8, scale=0.1)})
+    for op in ("MaxPool", "AveragePool"):
+        for name, attributes in (("", {}), (", stride 2, pads", {"strides": [2, 2], "pads": [1] * 4})):
+            yield f"{op}{name}", chain([1, 20, 13, 13], [(op, "x", "y", {"kernel_shape": [3, 3], **attributes})])
+    for perm in ([0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [1, 0, 2, 3]):
+        yield f"Transpose {perm}", chain([3, 18, 20, 17], [("Transpose", "x", "y", {"perm": perm})])
+    yield "squeeze and excite", chain([1, 24, 10, 10], [
+        ("Conv", "x w", "c", {}), ("GlobalAveragePool", "c", "p", {}), ("Conv", "p d", "q", {}), ("Relu", "q", "r", {}),
+        ("Conv", "r u", "s", {}), ("Sigmoid", "s", "t", {}), ("Mul", "c t", "y", {})],
+        {"w": normal(24, 24, 1, 1, scale=0.2), "d": normal(6, 24, 1, 1, scale=0.2), "u": normal(24, 6, 1, 1)})
+
+
+def all_cases():
+    for kind in (convolutions, products, rows, attention, chains):
+        for name, build in kind():
+            for cpu in CPUS:
+                tolerances = ("--rtol", "1e-4", "--atol", "2e-5")
+                yield f"{name} on {cpu}", (build, {"flags": [f"--mcpu={cpu}"], "tolerances": tolerances})
+
+
+if __name__ == "__main__":
+    differential.main(dict(all_cases()))
