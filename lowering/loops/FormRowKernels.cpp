@@ -34,6 +34,19 @@ bool isStatic(linalg::GenericOp op) {
          });
 }
 
+SetVector<Value> capturedBy(Operation *op) {
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return captured;
+}
+
+// Whether the body looks up elements of a tensor by itself.
+bool readsTensors(linalg::GenericOp op) {
+  return llvm::any_of(capturedBy(op), [](Value value) {
+    return isa<ShapedType>(value.getType());
+  });
+}
+
 bool isContraction(linalg::GenericOp op) {
   return op.getNumReductionLoops() &&
          (linalg::isaContractionOpInterface(op) ||
@@ -85,9 +98,8 @@ bool startsAnew(linalg::GenericOp op) {
 
 // All operands that the group makes are read row by row.
 bool joins(linalg::GenericOp op, const Group &group) {
-  if (group.ops.size() >= mostOperations || !isStatic(op) ||
-      isContraction(op) || !startsAnew(op) ||
-      !hasOuterLoops(op, group.outer))
+  if (group.ops.size() >= mostOperations || !isStatic(op) || readsTensors(op) ||
+      isContraction(op) || !startsAnew(op) || !hasOuterLoops(op, group.outer))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
     return !group.ops.contains(operand.get().getDefiningOp()) ||
@@ -226,12 +238,6 @@ void makeAnew(OpBuilder &builder, Value value, IRMapping &mapping) {
   for (Value operand : def->getOperands())
     makeAnew(builder, operand, mapping);
   builder.clone(*def, mapping);
-}
-
-SetVector<Value> capturedBy(Operation *op) {
-  SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  return captured;
 }
 
 Parts partsOf(const Group &group) {
