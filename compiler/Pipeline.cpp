@@ -80,6 +80,7 @@ void addMemory(OpPassManager &pm, const Options &options) {
 
 void addLlvm(OpPassManager &pm, const Options &options) {
   pm.addPass(createExpandKernels());
+  pm.addPass(createOutlineLoops());
   pm.addPass(createExpandVectorLoops());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createExpandMath());

@@ -148,6 +148,16 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
 }
 
+def OutlineLoops : Pass<"outline-loops", "mlir::ModuleOp"> {
+  let summary = "Gives what is in no kernel functions of its own";
+  let description = [{
+    One private function per distinct operation on buffers. The time that LLVM takes grows faster than a function does:
+    a model of thousands of small operations would not compile in reasonable time as one function. Operations that may
+    end the call with a status, and those of a few iterations, stay.
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
+}
+
 def ExpandVectorLoops : Pass<"expand-vector-loops", "mlir::ModuleOp"> {
   let summary = "Writes vector loops for linalg operations on buffers";
   let description = [{

@@ -6,11 +6,11 @@
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/EmitWinograd.h"
+#include "lowering/loops/SharedFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -20,41 +20,9 @@ namespace onnxc {
 
 namespace {
 
-// The type a function takes a buffer by: views that differ only in where they
-// begin are the same to it.
-Type argumentType(Type type) {
-  auto memref = dyn_cast<MemRefType>(type);
-  if (!memref)
-    return type;
-  auto layout = dyn_cast<StridedLayoutAttr>(memref.getLayout());
-  if (!layout)
-    return type;
-  return MemRefType::get(memref.getShape(), memref.getElementType(),
-                         StridedLayoutAttr::get(type.getContext(),
-                                                ShapedType::kDynamic,
-                                                layout.getStrides()),
-                         memref.getMemorySpace());
-}
-
 bool isSameKernel(KernelOp lhs, KernelOp rhs) {
   return OperationEquivalence::isRegionEquivalentTo(
       &lhs.getBody(), &rhs.getBody(), OperationEquivalence::IgnoreLocations);
-}
-
-// The first node's name as a symbol, so that a profiler shows it.
-std::string symbolName(Location location) {
-  std::string name = "kernel";
-  location->walk([&](Location inner) {
-    auto named = dyn_cast<NameLoc>(inner);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName().str();
-    return WalkResult::interrupt();
-  });
-  for (char &c : name)
-    if (!llvm::isAlnum(c))
-      c = '_';
-  return "k_" + name;
 }
 
 struct ExpandKernels : impl::ExpandKernelsBase<ExpandKernels> {
@@ -86,7 +54,7 @@ private:
         return function;
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     auto function = func::FuncOp::create(builder, kernel.getLoc(),
-                                         symbolName(kernel.getLoc()), type);
+                                         functionName("k_", kernel.getLoc()), type);
     function.setPrivate();
     function.setNoInline(true);
     symbols.insert(function);
@@ -119,13 +87,7 @@ private:
 
   void callInstead(KernelOp kernel, func::FuncOp function) {
     ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
-    SmallVector<Value> operands;
-    for (auto [operand, type] :
-         llvm::zip(kernel->getOperands(), function.getArgumentTypes()))
-      operands.push_back(operand.getType() == type
-                             ? operand
-                             : memref::CastOp::create(b, type, operand));
-    func::CallOp::create(b, function, operands);
+    callWith(b, function, kernel->getOperands());
     // A kernel that a function was made from is kept for comparison.
     auto &variants =
         functions[{kernel.getSchedule(), function.getFunctionType()}];

@@ -1,0 +1,150 @@
+// What is in no kernel becomes loops, and what LLVM does to a function takes
+// more than linear time in its size. So every such computation gets a function,
+// and equal ones share it, as kernels do.
+#include "lowering/Passes.h"
+#include "lowering/loops/SharedFunctions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_OUTLINELOOPS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// A call costs more than so few iterations.
+constexpr int64_t fewIterations = 64;
+
+bool isShort(linalg::LinalgOp op) {
+  int64_t iterations = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    if (ShapedType::isDynamic(size) ||
+        (iterations *= std::max<int64_t>(size, 1)) > fewIterations)
+      return false;
+  return true;
+}
+
+// A check ends the whole call, which a function cannot do.
+bool canStandAlone(linalg::LinalgOp op) {
+  return op.hasPureBufferSemantics() &&
+         !op->walk([](Operation *inner) {
+              return isa<linalg::LinalgOp>(inner) ||
+                             inner->getName().getDialectNamespace() != "onnxc"
+                         ? WalkResult::advance()
+                         : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+// An operation that is to become a function, and what it takes from outside:
+// its operands, then what its body uses.
+struct Outlined {
+  Operation *op;
+  SmallVector<Value> arguments;
+  SmallVector<Operation *> constants; // of the body, which are copied
+
+  explicit Outlined(Operation *op) : op(op) {
+    llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    for (Value value : used)
+      if (Operation *def = value.getDefiningOp();
+          def && matchPattern(def, m_Constant()))
+        constants.push_back(def);
+      else
+        arguments.push_back(value);
+  }
+
+  SmallVector<Type> types() const {
+    return llvm::map_to_vector(arguments, [](Value value) {
+      return argumentType(value.getType());
+    });
+  }
+
+  bool isSameAs(const Outlined &other) const {
+    DenseMap<Value, Value> pairs;
+    for (auto [mine, others] : llvm::zip_equal(arguments, other.arguments))
+      pairs[mine] = others;
+    auto isEqual = [&](Value a, Value b) {
+      if (auto pair = pairs.find(a); pair != pairs.end())
+        return success(pair->second == b);
+      Attribute left, right;
+      return success(matchPattern(a, m_Constant(&left)) &&
+                     matchPattern(b, m_Constant(&right)) && left == right);
+    };
+    auto markEqual = [&](Value a, Value b) { pairs[a] = b; };
+    return OperationEquivalence::isEquivalentTo(
+        op, other.op, isEqual, markEqual,
+        OperationEquivalence::IgnoreLocations);
+  }
+};
+
+struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    auto model = getOperation().lookupSymbol<func::FuncOp>("model");
+    if (!model)
+      return;
+    SmallVector<linalg::LinalgOp> found;
+    model.walk([&](linalg::LinalgOp op) {
+      if (!isShort(op) && canStandAlone(op))
+        found.push_back(op);
+    });
+    for (linalg::LinalgOp op : found) {
+      Outlined outlined(op);
+      callInstead(outlined, functionOf(outlined, symbols));
+    }
+    for (auto &[key, variants] : functions)
+      for (auto &[outlined, function] : variants)
+        outlined.op->erase();
+    functions.clear();
+  }
+
+private:
+  func::FuncOp functionOf(const Outlined &outlined, SymbolTable &symbols) {
+    Operation *op = outlined.op;
+    auto type = FunctionType::get(&getContext(), outlined.types(), {});
+    auto &variants = functions[{op->getName().getAsOpaquePointer(), type}];
+    for (auto &[other, function] : variants)
+      if (outlined.isSameAs(other))
+        return function;
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    auto function =
+        func::FuncOp::create(builder, op->getLoc(),
+                             functionName("l_", op->getLoc()), type);
+    function.setPrivate();
+    function.setNoInline(true);
+    symbols.insert(function);
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    IRMapping mapping;
+    mapping.map(outlined.arguments, function.getArguments());
+    for (Operation *constant : outlined.constants)
+      builder.clone(*constant, mapping);
+    builder.clone(*op, mapping);
+    func::ReturnOp::create(builder, op->getLoc());
+    variants.push_back({outlined, function});
+    return function;
+  }
+
+  void callInstead(const Outlined &outlined, func::FuncOp function) {
+    ImplicitLocOpBuilder b(outlined.op->getLoc(), outlined.op);
+    callWith(b, function, outlined.arguments);
+    auto &variants = functions[{outlined.op->getName().getAsOpaquePointer(),
+                                function.getFunctionType()}];
+    if (llvm::none_of(variants, [&](auto &entry) {
+          return entry.first.op == outlined.op;
+        }))
+      outlined.op->erase();
+  }
+
+  DenseMap<std::pair<const void *, Type>,
+           SmallVector<std::pair<Outlined, func::FuncOp>>>
+      functions;
+};
+
+} // namespace
+} // namespace onnxc
