@@ -44,6 +44,7 @@ void addGraph(OpPassManager &pm, const Options &options) {
   }
   pm.addPass(createInferShapes());
   addCleanup(pm);
+  pm.addPass(createSpecializeRanks());
 }
 
 void addTensor(OpPassManager &pm, const Options &options) {

@@ -19,6 +19,22 @@ def InferShapes : Pass<"infer-shapes", "mlir::ModuleOp"> {
   }];
 }
 
+def SpecializeRanks : Pass<"specialize-ranks", "mlir::ModuleOp"> {
+  let summary = "Moves what follows an If whose branches differ in rank into the branches";
+  let description = [{
+    Exporters write a squeeze of what may be one as `If(size == 1, Squeeze(x), x)`. Behind it nobody knows a rank; in a
+    copy of the rest of the graph for each branch everybody does.
+
+    ```mlir
+    %1 = "onnx.If"(%c) ({ onnx.Yield %a : tensor<3xf32> }, { onnx.Yield %b : tensor<1x3xf32> }) : tensor<*xf32>
+    %2 = "onnx.Unsqueeze"(%1, %axes) : tensor<*xf32>
+    // becomes
+    %2 = "onnx.If"(%c) ({ %3 = "onnx.Unsqueeze"(%a, %axes) onnx.Yield %3 }, { ... })
+    ```
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def ExpandComposite : Pass<"expand-composite", "mlir::ModuleOp"> {
   let summary = "Replaces composite operators by their bodies";
   let dependentDialects = ["onnxc::OnnxDialect"];

@@ -12,8 +12,15 @@ Type join(Type a, Type b) {
   if (a == b)
     return a;
   auto left = dyn_cast<TensorType>(a), right = dyn_cast<TensorType>(b);
-  if (!left || !right || left.getElementType() != right.getElementType())
+  if (!left || !right)
     return {};
+  if (left.getElementType() != right.getElementType()) {
+    // As long as a rank is unknown, the element type may be a guess.
+    if (left.hasRank() && right.hasRank())
+      return {};
+    return UnrankedTensorType::get(
+        (left.hasRank() ? left : right).getElementType());
+  }
   if (!left.hasRank() || !right.hasRank() || left.getRank() != right.getRank())
     return UnrankedTensorType::get(left.getElementType());
   Shape shape = shapeOf(a);

@@ -7,6 +7,16 @@ def YieldOp : Op<OnnxDialect, "Yield", [Pure, Terminator]> {
   let assemblyFormat = "($outputs^ `:` type($outputs))? attr-dict";
 }
 
+def FailOp : Op<OnnxDialect, "Fail", []> {
+  let summary = "Ends the call with a status; its results are never seen";
+  let description = [{
+    What a branch becomes that cannot run: behind an If whose branches differ in rank, one of them often leads to a node
+    that does not take such a tensor.
+  }];
+  let arguments = (ins StrAttr:$message);
+  let results = (outs Variadic<AnyType>:$outputs);
+}
+
 // The regions are the subgraphs. Stage `tensor` first gives these operations the
 // types of values in memory, then lowers them: operands are not held to ONNX's.
 class SubgraphOp<string type, list<int> versions> : IrregularOp<type, versions,

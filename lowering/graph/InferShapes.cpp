@@ -3,6 +3,7 @@
 // order, and gives what it learns to the results. Unknown sizes without a name
 // get one here, so that a tensor knows at least its own size.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnx/NodeLocation.h"
 #include "dialects/onnx/Sizes.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -104,14 +105,62 @@ void replaceByConstants(Operation *op) {
   }
 }
 
+LogicalResult inferRegion(Region &region, FreshNames &names);
+
+// What is wrong with a branch; nothing if it can run.
+std::string problemOf(Region &branch, FreshNames &names) {
+  std::string problem;
+  ScopedDiagnosticHandler handler(
+      branch.getContext(), [&](Diagnostic &diagnostic) {
+        problem = describeNode(diagnostic.getLocation()) + ": " +
+                  diagnostic.str();
+        return success();
+      });
+  return failed(inferRegion(branch, names)) ? problem : "";
+}
+
+void replaceByFailure(Region &branch, StringRef problem, TypeRange types) {
+  Block &block = branch.front();
+  Location loc = block.getTerminator()->getLoc();
+  block.dropAllReferences();
+  block.clear();
+  OpBuilder builder = OpBuilder::atBlockEnd(&block);
+  auto failed = FailOp::create(builder, loc, types, problem);
+  YieldOp::create(builder, loc, failed->getResults());
+}
+
+// A branch that was right as long as ranks were not known may turn out not to
+// take such a tensor. The model is right if it is never taken.
+LogicalResult inferBranches(IfOp op, FreshNames &names) {
+  std::string problems[2];
+  for (auto [problem, branch] : llvm::zip(problems, op->getRegions()))
+    problem = problemOf(branch, names);
+  if (!problems[0].empty() && !problems[1].empty())
+    return op.emitError("no branch can run: ") << problems[0];
+  for (auto [i, problem] : llvm::enumerate(problems))
+    if (!problem.empty())
+      replaceByFailure(
+          op->getRegion(i), problem,
+          op->getRegion(1 - i).front().getTerminator()->getOperandTypes());
+  return success();
+}
+
+LogicalResult inferSubgraphs(Operation &op, FreshNames &names) {
+  if (auto branches = dyn_cast<IfOp>(op))
+    return inferBranches(branches, names);
+  for (Region &inner : op.getRegions())
+    if (failed(inferRegion(inner, names)))
+      return failure();
+  return success();
+}
+
 // Operations before those that use them, subgraphs before the operation that
 // holds them.
 LogicalResult inferRegion(Region &region, FreshNames &names) {
   for (Block &block : region)
     for (Operation &op : block) {
-      for (Region &inner : op.getRegions())
-        if (failed(inferRegion(inner, names)))
-          return failure();
+      if (failed(inferSubgraphs(op, names)))
+        return failure();
       if (failed(inferResults(&op, names)))
         return failure();
       replaceByConstants(&op);

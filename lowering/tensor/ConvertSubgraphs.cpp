@@ -2,7 +2,10 @@
 // memory; lower-control-flow makes loops and branches of them, which is easier
 // once what is inside has its final form.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/OnnxToLinalg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -46,11 +49,33 @@ struct ConvertYield : OpConversionPattern<YieldOp> {
   }
 };
 
+struct LowerFail : OpConversionPattern<FailOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(FailOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Value never = arith::ConstantIntOp::create(builder, 0, 1);
+    CheckOp::create(builder, never, uint32_t(Status::Shape), op.getMessage(),
+                    "");
+    SmallVector<Value> values;
+    for (Type type : op->getResultTypes()) {
+      auto tensor =
+          cast<RankedTensorType>(getTypeConverter()->convertType(type));
+      Value none = arith::ConstantIndexOp::create(builder, 0);
+      SmallVector<Value> sizes(tensor.getNumDynamicDims(), none);
+      values.push_back(tensor::EmptyOp::create(builder, tensor, sizes));
+    }
+    rewriter.replaceOp(op, values);
+    return success();
+  }
+};
+
 } // namespace
 
 void addSubgraphPatterns(TypeConverter &types, RewritePatternSet &patterns,
                          ConversionTarget &target) {
-  patterns.add<ConvertSubgraph, ConvertYield>(types, patterns.getContext());
+  patterns.add<ConvertSubgraph, ConvertYield, LowerFail>(types, patterns.getContext());
   target.addDynamicallyLegalDialect<OnnxDialect>([&types](Operation *op) {
     if (!isa<SubgraphOpInterface, YieldOp>(op))
       return false;

@@ -1,0 +1,135 @@
+// Behind an If whose branches yield different ranks nobody knows a rank. The
+// rest of the block moves into both branches, where everybody does. Conditions
+// that ask for the rank again are folded between the rounds, so that copies of
+// copies stay few.
+#include "dialects/onnx/Families.h"
+#include "lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace onnxc {
+#define GEN_PASS_DEF_SPECIALIZERANKS
+#include "lowering/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr int mostRounds = 64;
+// Copies may multiply; models in use stay far below.
+constexpr int64_t mostOperations = 100000;
+
+bool isUnranked(Value value) {
+  return isa<UnrankedTensorType>(value.getType());
+}
+
+// Subgraphs come before the rest of the graph: what they yield has a rank then.
+IfOp firstOfUnknownRank(Operation *root) {
+  IfOp found;
+  root->walk([&](IfOp op) {
+    auto yieldsRanked = [&](Region &region) {
+      return llvm::none_of(region.front().getTerminator()->getOperands(),
+                           isUnranked);
+    };
+    if (!llvm::any_of(op.getResults(), isUnranked) ||
+        !llvm::all_of(op->getRegions(), yieldsRanked))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+// What follows `op` in its block and depends on it; the others go before it.
+SmallVector<Operation *> dependents(IfOp op) {
+  DenseSet<Operation *> depending = {op};
+  SmallVector<Operation *> rest;
+  Block *block = op->getBlock();
+  for (Operation &other : llvm::make_early_inc_range(
+           llvm::make_range(std::next(Block::iterator(op)),
+                            std::prev(block->end())))) {
+    bool depends = false;
+    other.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *def = operand.getDefiningOp())
+          depends |= depending.contains(def);
+    });
+    if (!depends) {
+      other.moveBefore(op);
+      continue;
+    }
+    depending.insert(&other);
+    rest.push_back(&other);
+  }
+  return rest;
+}
+
+void sinkInto(Region &branch, IfOp op, ArrayRef<Operation *> rest,
+              ArrayRef<Value> outputs) {
+  Operation *yield = branch.front().getTerminator();
+  IRMapping mapping;
+  mapping.map(op->getResults(), yield->getOperands());
+  OpBuilder builder(yield);
+  for (Operation *other : rest)
+    builder.clone(*other, mapping);
+  SmallVector<Value> yielded = llvm::map_to_vector(
+      outputs, [&](Value output) { return mapping.lookup(output); });
+  YieldOp::create(builder, op.getLoc(), yielded);
+  yield->erase();
+}
+
+void sinkRest(IfOp op) {
+  SmallVector<Operation *> rest = dependents(op);
+  Operation *end = op->getBlock()->getTerminator();
+  DenseSet<Operation *> moved(rest.begin(), rest.end());
+  moved.insert(op);
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : end->getOpOperands())
+    if (moved.contains(use.get().getDefiningOp()))
+      uses.push_back(&use);
+  SmallVector<Value> outputs = llvm::map_to_vector(
+      uses, [](OpOperand *use) { return use->get(); });
+  OpBuilder builder(op);
+  OperationState state(op.getLoc(), op->getName());
+  state.addOperands(op->getOperands());
+  state.addTypes(ValueRange(outputs).getTypes());
+  for (Region &branch : op->getRegions()) {
+    sinkInto(branch, op, rest, outputs);
+    state.addRegion()->takeBody(branch);
+  }
+  Operation *whole = builder.create(state);
+  for (auto [use, result] : llvm::zip_equal(uses, whole->getResults()))
+    use->set(result);
+  for (Operation *other : llvm::reverse(rest))
+    other->erase();
+  op->erase();
+}
+
+struct SpecializeRanks : impl::SpecializeRanksBase<SpecializeRanks> {
+  void runOnOperation() override {
+    OpPassManager fold(ModuleOp::getOperationName());
+    fold.addPass(createInferShapes());
+    fold.addPass(createCanonicalizerPass());
+    for (int round = 0; round < mostRounds; ++round) {
+      IfOp op = firstOfUnknownRank(getOperation());
+      if (!op)
+        return;
+      int64_t operations = 0;
+      getOperation().walk([&](Operation *) { ++operations; });
+      if (operations > mostOperations)
+        break;
+      sinkRest(op);
+      if (failed(runPipeline(fold, getOperation())))
+        return signalPassFailure();
+    }
+    if (IfOp op = firstOfUnknownRank(getOperation())) {
+      op.emitError("ranks that depend on so many conditions are not supported");
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace onnxc
