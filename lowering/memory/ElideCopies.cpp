@@ -356,7 +356,8 @@ struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
       joinParts(model);
       changed = elideAll(model);
     }
-    model.walk([&](memref::CopyOp copy) { report(copy, model); });
+    Elision elision(model);
+    model.walk([&](memref::CopyOp copy) { report(copy, elision); });
     model.walk([&](memref::CopyOp copy) { lower(copy); });
   }
 
@@ -364,22 +365,28 @@ struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
     SmallVector<memref::CopyOp> copies;
     model.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
     bool changed = false;
-    for (memref::CopyOp copy : copies)
+    std::optional<Elision> elision; // looks at the whole model once a change
+    for (memref::CopyOp copy : copies) {
       if (isToItself(copy)) {
         copy.erase();
         changed = true;
-      } else if (!Elision(model).elide(copy)) {
-        changed = true;
-        ++elided;
+        continue;
       }
+      if (!elision)
+        elision.emplace(model);
+      if (elision->elide(copy))
+        continue;
+      elision.reset();
+      changed = true;
+      ++elided;
+    }
     return changed;
   }
 
-  void report(memref::CopyOp copy, func::FuncOp model) {
+  void report(memref::CopyOp copy, Elision &elision) {
     ++kept;
-    const char *reason = Elision(model).elide(copy);
     if (remarks)
-      copy.emitRemark("copy stays: ") << reason;
+      copy.emitRemark("copy stays: ") << elision.elide(copy);
   }
 
   // A copy that a lowering asked for is one like any other.
