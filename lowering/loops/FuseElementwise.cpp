@@ -19,6 +19,9 @@ namespace {
 // square of its length, and registers beyond count.
 constexpr size_t mostOperations = 128;
 
+// Further back nobody looks for the reduction that a value comes from.
+constexpr size_t longestEpilogue = 32;
+
 // Every iteration of the consumer reads an element of its own.
 bool readsEachOnce(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
@@ -40,7 +43,7 @@ bool isFoldedFrom(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
   auto op = value.getDefiningOp<linalg::LinalgOp>();
   if (!op || op.getNumReductionLoops() > 0)
     return op != nullptr;
-  if (!seen.insert(op).second)
+  if (seen.size() == longestEpilogue || !seen.insert(op).second)
     return false;
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);
