@@ -56,7 +56,7 @@ def MsFusedGemmOp : MsComposite<"FusedGemm"> {
   }];
 }
 
-def MsFusedMatMulOp : MsComposite<"FusedMatMul"> {
+class FusedMatMul<string type> : MsComposite<type> {
   let arguments = (ins FloatTensor:$a, FloatTensor:$b, FloatOr<"1.0f">:$alpha, IntOr<"0">:$transA, IntOr<"0">:$transB,
                    IntOr<"0">:$transBatchA, IntOr<"0">:$transBatchB);
   let results = (outs FloatTensor:$y);
@@ -73,6 +73,8 @@ def MsFusedMatMulOp : MsComposite<"FusedMatMul"> {
     return {alpha == 1 ? product : product * constantLike(alpha, product)};
   }];
 }
+def MsFusedMatMulOp : FusedMatMul<"FusedMatMul">;
+def MsTransposeMatMulOp : FusedMatMul<"TransposeMatMul">; // its old name
 
 def MsGeluOp : MsElementwise<"Gelu"> {
   let arguments = (ins FloatTensor:$x);

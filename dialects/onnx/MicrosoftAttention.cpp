@@ -41,6 +41,8 @@ SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
     widths.assign(in.widths->begin(), in.widths->end());
   if (widths.size() != 3)
     return graph.fail("expected three widths of the projection");
+  if (widths[1] != widths[2]) // no tensor holds the keys and values of both
+    return graph.fail("keys and values of different widths are not supported");
   int64_t next = 0;
   auto part = [&](int64_t i) {
     next += widths[i];

@@ -14,6 +14,23 @@ def MsDynamicQuantizeMatMulOp : MsComposite<"DynamicQuantizeMatMul"> {
   }];
 }
 
+// Rows of a quantized table. Blocks of the other dimension share a scale.
+def MsGatherBlockQuantizedOp : MsComposite<"GatherBlockQuantized"> {
+  let arguments = (ins NumberTensor:$data, PositionTensor:$indices, FloatTensor:$scales,
+                   Optional<NumberTensor>:$zero_points, IntOr<"4">:$bits, IntOr<"128">:$block_size,
+                   IntOr<"0">:$gather_axis, IntOr<"1">:$quantize_axis);
+  let results = (outs FloatTensor:$output);
+  let body = [{
+    int64_t axis = wrap(quantize_axis, rankOf(data)), from = wrap(gather_axis, rankOf(data));
+    mlir::Type element = mlir::getElementTypeOrSelf(data.value.getType());
+    if (axis <= from || int64_t(element.getIntOrFloatBitWidth()) != bits)
+      return graph.fail("packed bytes, and blocks along or before the gathered dimension, are not supported");
+    auto rows = [&](Node table) { return table.given() ? gather(table, indices, from) : table; };
+    return {op<DequantizeLinearOp>({rows(data), rows(scales), rows(zero_points)},
+                                   {{"axis", axis + rankOf(indices) - 1}, {"block_size", block_size}})};
+  }];
+}
+
 def MsMatMulIntegerToFloatOp : MsComposite<"MatMulIntegerToFloat"> {
   let arguments = (ins NumberTensor:$a, NumberTensor:$b, FloatTensor:$a_scale, FloatTensor:$b_scale,
                    Optional<NumberTensor>:$a_zero_point, Optional<NumberTensor>:$b_zero_point,
