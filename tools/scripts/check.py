@@ -80,16 +80,33 @@ def digits():
     yield "digits", True, ""
 
 
+def listed_models():
+    """(name, data sets, options) of each line of test/models/real.txt; NAME/test_data_set_N asks for one data set."""
+    for line in (ROOT / "test/models/real.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            path, *options = line.split()
+            name, _, data = path.partition("/")
+            yield name, sorted((REAL / name).glob(data or "test_data_set_*")), options
+
+
 def models():
     """Real models with their vectors, where ../shared/models exists; those of test/models/real.txt must match."""
     if not REAL.is_dir():
         return print("  ../shared/models is not there: skipped")
-    listed = [line.split() for line in (ROOT / "test/models/real.txt").read_text().splitlines()
-              if line and not line.startswith("#")]
-    for name, *options in listed:
-        for data in sorted((REAL / name).glob("test_data_set_*")):
-            done = run(BIN / "onnxc-run", REAL / name / "model.onnx", "--data", data, *options, timeout=600)
+    work = BUILD / "models"
+    work.mkdir(exist_ok=True)
+    for name, data_sets, options in listed_models():
+        compile_options = [o for o in options if re.match(r"--(shape|dim|mcpu|mattr|numerics|target)=|-O", o)]
+        model, start = work / f"{name}.o", time.time()
+        done = run(BIN / "onnxc", REAL / name / "model.onnx", "-o", model, *compile_options, timeout=600)
+        compiled = time.time() - start
+        if done.returncode or not any(list(data.glob("output_*.pb")) for data in data_sets):
+            yield name, False, (done.stdout + done.stderr)[-800:] or "has no outputs to compare with"
+            continue
+        for data in data_sets:
+            done = run(BIN / "onnxc-run", model, "--data", data, *options, timeout=600)
             yield f"{name}/{data.name}", done.returncode == 0, (done.stdout + done.stderr)[-800:]
+        print(f"  {compiled:6.1f} s to compile, {time.time() - start - compiled:6.1f} s to run: {name}", flush=True)
 
 
 def results_of(*command):
