@@ -6,6 +6,8 @@ class RecurrentOp<string type> : SizedOp<type, [1, 7, 14, 22]> {
   let family = "irregular";
   let extraClassDefinition = record # inferSized # [{
 llvm::FailureOr<Shapes> $cppClass::shapes(Report report, GenericAdaptor<llvm::ArrayRef<Input>> op) {
+  if (Input state = op.getInitialH(); state.given() && state.rank() != 3)
+    return report("expected a state of rank 3, got ", state.rank());
   return recurrentShapes(report, op.getX(), op.getR(), op.getDirection(), op.getLayout(), }] # !size(results) # [{);
 }
 }];

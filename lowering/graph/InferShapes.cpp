@@ -109,6 +109,8 @@ LogicalResult inferRegion(Region &region, FreshNames &names);
 
 // What is wrong with a branch; nothing if it can run.
 std::string problemOf(Region &branch, FreshNames &names) {
+  for (auto known : branch.front().getOps<FailOp>())
+    return known.getMessage().str();
   std::string problem;
   ScopedDiagnosticHandler handler(
       branch.getContext(), [&](Diagnostic &diagnostic) {

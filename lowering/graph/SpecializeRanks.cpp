@@ -25,16 +25,23 @@ bool isUnranked(Value value) {
   return isa<UnrankedTensorType>(value.getType());
 }
 
-// Subgraphs come before the rest of the graph: what they yield has a rank then.
-IfOp firstOfUnknownRank(Operation *root) {
+bool isOfUnknownRank(IfOp op) {
+  return llvm::any_of(op.getResults(), isUnranked);
+}
+
+// Whether more than the end of the block depends on `op`. What an If at the end
+// of a branch yields is the business of the If around it.
+bool isFollowed(IfOp op) {
+  Operation *end = op->getBlock()->getTerminator();
+  return llvm::any_of(op->getUsers(),
+                      [&](Operation *user) { return user != end; });
+}
+
+// Inner ones come first, and those that others depend on.
+IfOp firstToSplit(Operation *root) {
   IfOp found;
   root->walk([&](IfOp op) {
-    auto yieldsRanked = [&](Region &region) {
-      return llvm::none_of(region.front().getTerminator()->getOperands(),
-                           isUnranked);
-    };
-    if (!llvm::any_of(op.getResults(), isUnranked) ||
-        !llvm::all_of(op->getRegions(), yieldsRanked))
+    if (!isOfUnknownRank(op) || !isFollowed(op))
       return WalkResult::advance();
     found = op;
     return WalkResult::interrupt();
@@ -113,21 +120,23 @@ struct SpecializeRanks : impl::SpecializeRanksBase<SpecializeRanks> {
     fold.addPass(createInferShapes());
     fold.addPass(createCanonicalizerPass());
     for (int round = 0; round < mostRounds; ++round) {
-      IfOp op = firstOfUnknownRank(getOperation());
-      if (!op)
-        return;
+      IfOp op = firstToSplit(getOperation());
       int64_t operations = 0;
       getOperation().walk([&](Operation *) { ++operations; });
-      if (operations > mostOperations)
+      if (!op || operations > mostOperations)
         break;
       sinkRest(op);
       if (failed(runPipeline(fold, getOperation())))
         return signalPassFailure();
     }
-    if (IfOp op = firstOfUnknownRank(getOperation())) {
-      op.emitError("ranks that depend on so many conditions are not supported");
+    getOperation().walk([&](IfOp op) {
+      if (!isOfUnknownRank(op))
+        return WalkResult::advance();
+      op.emitError("branches that differ in rank are not supported here; fix "
+                   "the sizes that decide with --shape or --dim");
       signalPassFailure();
-    }
+      return WalkResult::interrupt();
+    });
   }
 };
 
