@@ -18,6 +18,10 @@ enum Transform { None, Softmax, Logistic, SoftmaxZero };
 struct Steps {
   SmallVector<int64_t> feature, mode, onTrue, onFalse, missing;
   SmallVector<double> split;
+  int64_t firstLeaf = 0, leaves = 0;
+  bool isLeaf(int64_t node) const {
+    return node >= firstLeaf && node < firstLeaf + leaves;
+  }
   int64_t size() const { return feature.size(); }
   int64_t add(int64_t newFeature, int64_t newMode, double newSplit,
               bool missingIsTrue) {
@@ -46,6 +50,8 @@ bool haveOneSize(const TreeEnsemble &trees) {
 std::optional<Steps> stepsOf(const TreeEnsemble &trees) {
   Steps steps;
   int64_t nodes = trees.features.size(), leaves = trees.leafWeights.size();
+  steps.firstLeaf = nodes;
+  steps.leaves = leaves;
   auto missing = [&](int64_t node) {
     return !trees.missingIsTrue.empty() && trees.missingIsTrue[node];
   };
@@ -95,7 +101,7 @@ int64_t depthOf(const Steps &steps, ArrayRef<int64_t> roots) {
   for (int64_t depth = 0; depth <= steps.size(); ++depth) {
     llvm::SmallSetVector<int64_t, 16> next;
     for (int64_t node : front)
-      if (steps.onTrue[node] != node) {
+      if (!steps.isLeaf(node)) {
         next.insert(steps.onTrue[node]);
         next.insert(steps.onFalse[node]);
       }
