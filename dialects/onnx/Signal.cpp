@@ -13,8 +13,9 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t int64Type = 7, doubleType = 11;
-// Lengths up to here are one matrix; prime ones up to the greatest.
-constexpr int64_t smallLength = 48, greatestPrime = 4096;
+// Lengths up to here are one matrix; matrices of longer prime factors become
+// constants of 16 MiB and more.
+constexpr int64_t smallLength = 48, longestMatrix = 1024;
 
 struct Complex {
   Node re, im; // im may be absent
@@ -57,6 +58,13 @@ int64_t divisorOf(int64_t length) {
     if (length % a == 0)
       best = a;
   return best;
+}
+
+// The longest of the transforms that a length comes down to.
+int64_t longestPart(int64_t length) {
+  int64_t a = length <= smallLength ? 1 : divisorOf(length);
+  return a == 1 ? length
+                : std::max(longestPart(a), longestPart(length / a));
 }
 
 Node splitLast(Node x, int64_t a, int64_t b) {
@@ -189,10 +197,9 @@ Complex alongLast(Graph &graph, Complex x, Node given, bool inverse,
     x = mirrored(graph, x, length.node, half.node);
   Length wanted = onesided && !inverse ? half : length;
   double sign = inverse ? 1 : -1;
-  if (length.number && *length.number > greatestPrime &&
-      divisorOf(*length.number) == 1) {
-    graph.fail("a prime length of " + llvm::Twine(*length.number) +
-               " is not supported");
+  if (length.number && longestPart(*length.number) > longestMatrix) {
+    graph.fail("a length with a prime factor above " +
+               llvm::Twine(longestMatrix) + " is not supported");
     return x;
   }
   Complex y = length.number ? transform(graph, x, *length.number, sign,

@@ -12,6 +12,15 @@ func.func @long_transforms_are_two(%x: tensor<3x1024x1xf32>) -> tensor<3x1024x2x
 
 // -----
 
+func.func @long_prime_factors(%x: tensor<1x8198x1xf32>) -> tensor<1x8198x2xf32> {
+  // expected-error @+2 {{a length with a prime factor above 1024 is not supported}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = "onnx.DFT"(%x) {operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1x8198x1xf32>) -> tensor<1x8198x2xf32>
+  return %0 : tensor<1x8198x2xf32>
+}
+
+// -----
+
 func.func @an_axis_of_the_signal(%x: tensor<3x8x1xf32>) -> tensor<3x8x2xf32> {
   %axis = "onnx.Constant"() {value = dense<2> : tensor<i64>} : () -> tensor<i64>
   // expected-error @+2 {{axis 2 is no dimension of the signal}}
