@@ -9,9 +9,10 @@ say() { printf '\n== %s\n' "$*"; }
 # LLVM 22 reaches Debian 12 through its security suite, which a minimal installation may not list: it lies beside the
 # main archive, on the mirror that is in use.
 add_security_suite() {
-  local mirror
+  local mirror lists # either place may be empty
+  lists=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null) || true
   mirror=$(sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\/debian\)\/\? .*/\2/p; s/^URIs: \([^ ]*\/debian\)\/\?$/\1/p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
+    <<< "$lists" | head -n 1)
   [ -n "$mirror" ] || return 0
   echo "deb ${mirror}-security bookworm-security main" > /etc/apt/sources.list.d/onnxc-security.list
   apt-get update -qq
