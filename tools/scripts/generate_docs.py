@@ -26,7 +26,9 @@ def stages(root, _tools, _include):
     """docs/architecture.md with the table between its two markers taken from compiler/Pipeline.cpp."""
     source = (root / "compiler/Pipeline.cpp").read_text()
     table = source[source.index("Stage stages[]"):]
-    rows = re.findall(r'\{"(\w+)",\s*[\w:]+,\s*((?:"[^"]*"\s*)+)\}', table[:table.index("};")])
+    rows = re.findall(r'\{"(\w+)",\s*[\w:]+,\s*((?:"[^"]*"\s*)+),\s*\w+\}', table[:table.index("};")])
+    if not rows:
+        sys.exit("compiler/Pipeline.cpp has no stages that this script can read")
     lines = ["| stage (`--dump=`, `--stop-after=`) | what it leaves |", "|---|---|"]
     lines += [f"| `{name}` | {''.join(re.findall(chr(34) + '([^' + chr(34) + ']*)' + chr(34), text))} |" for name, text in rows]
     page = (root / "docs/architecture.md").read_text()
