@@ -81,6 +81,7 @@ void addMemory(OpPassManager &pm, const Options &options) {
 
 void addLlvm(OpPassManager &pm, const Options &options) {
   pm.addPass(createExpandKernels());
+  pm.addPass(createSplitKernels());
   pm.addPass(createOutlineLoops());
   pm.addPass(createExpandVectorLoops());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
@@ -97,6 +98,7 @@ void addLlvm(OpPassManager &pm, const Options &options) {
   pm.addPass(createLowerMath());
   addCleanup(pm);
   pm.addPass(createLowerToLlvm());
+  pm.addPass(createRunTasks());
 }
 
 bool isOf(Operation *op, std::initializer_list<StringRef> dialects) {

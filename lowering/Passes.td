@@ -373,6 +373,33 @@ def LowerToLlvm : Pass<"lower-to-llvm", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
+def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
+  let summary = "Lets tasks do shares of a kernel's outermost loops";
+  let description = [{
+    A function of a kernel with enough work gets two more arguments, the number of a task and of all tasks, and does that
+    share of its outermost loops; calls pass 0 and how many tasks there should be, a constant of the kernel. No
+    iteration reads what another one writes, so every division gives the same bytes.
+
+    ```mlir
+    func.func private @k(%y: memref<640x8xf32>) {
+      scf.for %i = %c0 to %c640 step %c1 { ... }
+    // becomes
+    func.func private @k(%y: memref<640x8xf32>, %task: index, %tasks: index) attributes {onnxc.tasks} {
+      scf.for %i = %begin to %end step %c1 { ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
+def RunTasks : Pass<"run-tasks", "mlir::ModuleOp"> {
+  let summary = "Gives divisible kernels to the caller's parallel-for";
+  let description = [{
+    A call of a function with `onnxc.tasks` becomes a choice at run time: `onnxc_call.parallel` runs its tasks, which find
+    the arguments of the call in a struct on the caller's stack; without one it is called for all of the work.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 def PlanArena : Pass<"plan-arena", "mlir::ModuleOp"> {
   let summary = "Gives every buffer a place in one arena";
   let description = [{

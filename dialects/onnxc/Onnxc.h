@@ -39,6 +39,9 @@ inline constexpr llvm::StringLiteral symbolsAttrName = "onnxc.symbols";
 inline constexpr llvm::StringLiteral arenaBytesAttrName = "onnxc.arena_bytes";
 // Functions of the symbols: the size of the arena; the sizes of the dynamic
 // dimensions of the output arguments, in their order.
+// On a function that does the share of a task: its last two arguments are the
+// task and how many there are.
+inline constexpr llvm::StringLiteral tasksAttrName = "onnxc.tasks";
 inline constexpr llvm::StringLiteral arenaBytesName = "model_arena_bytes";
 inline constexpr llvm::StringLiteral outputDimsName = "model_output_dims";
 

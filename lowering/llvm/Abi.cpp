@@ -21,6 +21,12 @@ LLVM::LLVMStructType callStruct(MLIRContext *context) {
       {i32, i32, i32, i32, ptr, ptr, ptr, i64, ptr, ptr, ptr, ptr, ptr});
 }
 
+LLVM::LLVMStructType parallelStruct(MLIRContext *context) {
+  Type ptr = LLVM::LLVMPointerType::get(context);
+  return LLVM::LLVMStructType::getLiteral(
+      context, {IntegerType::get(context, 32), ptr});
+}
+
 Value callSupport(ImplicitLocOpBuilder &builder, StringRef name, Type result,
                   ValueRange args) {
   auto module =

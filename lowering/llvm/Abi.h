@@ -30,9 +30,11 @@ enum CallField {
   callWeights,
   callError
 };
+enum ParallelField { parallelWorkers, parallelRun };
 
 mlir::LLVM::LLVMStructType tensorStruct(mlir::MLIRContext *context);
 mlir::LLVM::LLVMStructType callStruct(mlir::MLIRContext *context);
+mlir::LLVM::LLVMStructType parallelStruct(mlir::MLIRContext *context);
 
 // Declares a function of the support library once and calls it.
 mlir::Value callSupport(mlir::ImplicitLocOpBuilder &builder,

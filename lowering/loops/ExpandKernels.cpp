@@ -5,6 +5,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitRows.h"
+#include "lowering/loops/KernelWork.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/SharedFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -57,6 +58,10 @@ private:
                                          functionName("k_", kernel.getLoc()), type);
     function.setPrivate();
     function.setNoInline(true);
+    // The steps of a Winograd kernel share their scratch.
+    if (!isa<WinogradAttr>(kernel.getSchedule()))
+      function->setAttr(workAttrName,
+                        builder.getI64IntegerAttr(workOf(kernel)));
     symbols.insert(function);
     if (failed(emitBody(kernel, function)))
       return failure();
