@@ -7,6 +7,7 @@
 #include "compiler/Dump.h"
 #include "compiler/Pipeline.h"
 #include "compiler/import/Importer.h"
+#include "dialects/onnx/Families.h" // generated: the classes of every family
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnxc/ModuleOptions.h"
 #include "dialects/onnxc/Onnxc.h"
@@ -38,6 +39,10 @@ DialectRegistry allDialects() {
   registerTranslations(registry);
   return registry;
 }
+
+// Some analyses take time that grows faster than the graph. What is left after
+// folding is counted: the largest networks in use have a third of it.
+constexpr int64_t mostNodes = 40000;
 
 class Compilation {
 public:
@@ -82,6 +87,7 @@ private:
   LogicalResult runStage(size_t index);
   LogicalResult dumpStage(size_t index);
   LogicalResult checkRam();
+  LogicalResult checkNodes();
   LogicalResult write();
   LogicalResult writeModule();
   LogicalResult writeObject();
@@ -316,6 +322,8 @@ LogicalResult Compilation::runStage(size_t index) {
     return failure();
   (*module)->setAttr(stageAttrName, StringAttr::get(&context, stage.name));
   done = index;
+  if (stage.name == "graph" && failed(checkNodes()))
+    return failure();
   return dumpStage(index);
 }
 
@@ -332,6 +340,20 @@ LogicalResult Compilation::runStages() {
       return failure();
   }
   return success();
+}
+
+LogicalResult Compilation::checkNodes() {
+  int64_t nodes = 0;
+  Operation *last = nullptr;
+  (*module)->walk([&](OnnxOpInterface op) {
+    if (!isa<ConstantOp>(op) && ++nodes == mostNodes + 1)
+      last = op;
+  });
+  if (!last)
+    return success();
+  return last->emitError() << "a graph of " << nodes
+                           << " nodes after folding exceeds the budget of "
+                           << mostNodes;
 }
 
 // The planner says what the arena takes; a formula has no largest value.
