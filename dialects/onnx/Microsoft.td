@@ -1,6 +1,12 @@
 // Operators of ONNX Runtime's domain com.microsoft that exporters write.
 include "dialects/onnx/OnnxMicrosoft.td"
 
+def MsBiasAddOp : MsElementwise<"BiasAdd"> {
+  let arguments = (ins FloatTensor:$x, FloatTensor:$bias, FloatTensor:$skip);
+  let results = (outs FloatTensor:$y);
+  let scalar = "x + bias + skip";
+}
+
 def MsBiasGeluOp : MsElementwise<"BiasGelu"> {
   let arguments = (ins FloatTensor:$a, FloatTensor:$b);
   let results = (outs FloatTensor:$c);

@@ -83,3 +83,14 @@ func.func @signed_shifts_have_two_limits(%a: tensor<3xi32>, %b: tensor<3xi32>) -
   %0 = "onnx.BitShift"(%a, %b) {direction = "LEFT"} : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi32>
   return %0 : tensor<3xi32>
 }
+
+// -----
+
+// CHECK-LABEL: @a_bias_and_a_residual
+// CHECK: %[[SUM:.*]] = arith.addf %in, %in_0 : f32
+// CHECK-NEXT: arith.addf %[[SUM]], %in_1 : f32
+func.func @a_bias_and_a_residual(%x: tensor<2x9x8xf32>, %b: tensor<8xf32>, %s: tensor<2x9x8xf32>)
+    -> tensor<2x9x8xf32> {
+  %0 = "onnx.ms.BiasAdd"(%x, %b, %s) : (tensor<2x9x8xf32>, tensor<8xf32>, tensor<2x9x8xf32>) -> tensor<2x9x8xf32>
+  return %0 : tensor<2x9x8xf32>
+}
