@@ -41,8 +41,8 @@ DialectRegistry allDialects() {
 }
 
 // Some analyses take time that grows faster than the graph. What is left after
-// folding is counted: the largest networks in use have a third of it.
-constexpr int64_t mostNodes = 40000;
+// folding is counted: the largest networks in use have less than half.
+constexpr int64_t mostNodes = 25000;
 
 class Compilation {
 public:
