@@ -11,9 +11,11 @@
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnxc/ModuleOptions.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -81,6 +83,7 @@ private:
   LogicalResult checkOverrides(const ::onnx::GraphProto &graph);
   LogicalResult read();
   LogicalResult readText(StringRef bytes);
+  LogicalResult checkText();
   LogicalResult readWire(StringRef bytes);
   LogicalResult recordOptions();
   LogicalResult runStages();
@@ -258,11 +261,32 @@ LogicalResult Compilation::readText(StringRef bytes) {
   if (failed(attached))
     return failure();
   weights = std::move(*attached);
+  if (failed(checkText()))
+    return failure();
   auto stage = (*module)->getAttrOfType<StringAttr>(stageAttrName);
   std::optional<size_t> index = stageIndex(stage ? stage.getValue() : "import");
   if (!index)
     return diagnostics.error("'" + stage.getValue() + "' is no stage");
   done = *index;
+  return success();
+}
+
+// That the text is a whole model: a person may have written it, or taken it
+// from a dump, which leaves out the weights.
+LogicalResult Compilation::checkText() {
+  auto function = (*module).lookupSymbol<FunctionOpInterface>("model");
+  if (!function || function.isExternal())
+    return diagnostics.error("expected a function @model with a body");
+  bool elided = false;
+  module->walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      attribute.getValue().walk([&](DenseResourceElementsAttr weight) {
+        elided |= !weight.getRawHandle().getBlob();
+      });
+  });
+  if (elided)
+    return diagnostics.error("a weight has no data: --dump leaves weights out, "
+                             "--stop-after keeps them");
   return success();
 }
 

@@ -111,10 +111,13 @@ LogicalResult GraphImporter::importInitializers(const ::onnx::GraphProto &graph,
 // An input that has an initializer is a constant: models of IR 3 and older list
 // every weight as an input.
 LogicalResult GraphImporter::importInputs(Block &entry, Scope &scope) {
+  llvm::StringSet<> names;
   for (const ::onnx::ValueInfoProto &input : model.proto.graph().input()) {
+    Location loc = NameLoc::get(builder.getStringAttr(input.name()));
+    if (!names.insert(input.name()).second)
+      return emitError(loc) << "an input of this name is declared twice";
     if (scope.values.count(input.name()))
       continue;
-    Location loc = NameLoc::get(builder.getStringAttr(input.name()));
     FailureOr<Type> type = types.inputType(input, loc);
     if (failed(type))
       return failure();

@@ -23,6 +23,8 @@ static int64_t axisIn(int64_t axis, const Input &input) {
 
 SHAPES(ConcatOp) {
   auto inputs = op.getInputs();
+  if (inputs.empty())
+    return report("expected an input");
   FailureOr<int64_t> axis = axisOf(report, op.getAxis(), inputs[0].rank());
   if (failed(axis))
     return failure();
