@@ -65,24 +65,28 @@ OpFoldResult floorDivide(ImplicitLocOpBuilder &b, OpFoldResult lhs,
                           .getResult());
 }
 
-OpFoldResult minimum(ImplicitLocOpBuilder &b, OpFoldResult lhs,
-                     OpFoldResult rhs) {
+// One of two indices, which arith's operation chooses where they are unknown.
+template <typename Op>
+static OpFoldResult choose(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                           OpFoldResult rhs,
+                           const int64_t &(*known)(const int64_t &,
+                                                   const int64_t &)) {
   std::optional<int64_t> x = getConstantIntValue(lhs),
                          y = getConstantIntValue(rhs);
   if (x && y)
-    return number(b, std::min(*x, *y));
+    return number(b, known(*x, *y));
   return OpFoldResult(
-      arith::MinSIOp::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+      Op::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+}
+
+OpFoldResult minimum(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                     OpFoldResult rhs) {
+  return choose<arith::MinSIOp>(b, lhs, rhs, std::min<int64_t>);
 }
 
 OpFoldResult maximum(ImplicitLocOpBuilder &b, OpFoldResult lhs,
                      OpFoldResult rhs) {
-  std::optional<int64_t> x = getConstantIntValue(lhs),
-                         y = getConstantIntValue(rhs);
-  if (x && y)
-    return number(b, std::max(*x, *y));
-  return OpFoldResult(
-      arith::MaxSIOp::create(b, asValue(b, lhs), asValue(b, rhs)).getResult());
+  return choose<arith::MaxSIOp>(b, lhs, rhs, std::max<int64_t>);
 }
 
 Value firstLanes(ImplicitLocOpBuilder &b, int64_t lanes, OpFoldResult count) {

@@ -100,13 +100,18 @@ Value copyByElement(ImplicitLocOpBuilder &builder, MovementOpInterface op,
       .getResult(0);
 }
 
+// The only result of an operator, element by element.
+template <typename Op> SmallVector<Value> byElement(Op op, Movement &move) {
+  return {copyByElement(move.builder,
+                        cast<MovementOpInterface>(op.getOperation()),
+                        move.inputs, 0, move.shapes->front())};
+}
+
 // Operators that no view can stand for.
 template <typename Op> struct LowerByElement : LowerMoving<Op> {
   using LowerMoving<Op>::LowerMoving;
   FailureOr<SmallVector<Value>> lower(Op op, Movement &move) const override {
-    return SmallVector<Value>{copyByElement(
-        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
-        0, move.shapes->front())};
+    return byElement(op, move);
   }
 };
 
@@ -132,9 +137,7 @@ struct LowerGather : LowerMoving<GatherOp> {
     ImplicitLocOpBuilder &builder = move.builder;
     const Sizes &sizes = move.shapes->front();
     if (indices.rank() != 0)
-      return SmallVector<Value>{copyByElement(
-          builder, cast<MovementOpInterface>(op.getOperation()), move.inputs, 0,
-          sizes)};
+      return byElement(op, move);
     // One slice is a view.
     Sizes offsets(data.rank(), 0), cut = data.sizes;
     offsets[axis] = fromEnd(indices.at({}), data.sizes[axis]);
@@ -158,9 +161,7 @@ struct LowerGatherElements : LowerMoving<GatherElementsOp> {
                          Status::Shape, op, "is larger than the data",
                          "indices")))
         return failure();
-    return SmallVector<Value>{copyByElement(
-        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
-        0, move.shapes->front())};
+    return byElement(op, move);
   }
 };
 
@@ -180,9 +181,7 @@ struct LowerGatherND : LowerMoving<GatherNDOp> {
         failed(requireAll(move.builder, indices, inside, Status::Index, op,
                           "an index is outside the data", "indices")))
       return failure();
-    return SmallVector<Value>{copyByElement(
-        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
-        0, move.shapes->front())};
+    return byElement(op, move);
   }
 };
 
@@ -202,9 +201,7 @@ struct LowerReverseSequence : LowerMoving<ReverseSequenceOp> {
         failed(requireAll(move.builder, lengths, inside, Status::Index, op,
                           "a length is outside the sequence", "sequence_lens")))
       return failure();
-    return SmallVector<Value>{copyByElement(
-        move.builder, cast<MovementOpInterface>(op.getOperation()), move.inputs,
-        0, move.shapes->front())};
+    return byElement(op, move);
   }
 };
 
@@ -288,9 +285,7 @@ struct LowerSlice : LowerMoving<SliceOp> {
     if (llvm::all_of(slice.steps, isForward))
       return SmallVector<Value>{
           sliced(builder, data.lowered, slice.starts, sizes, slice.steps)};
-    return SmallVector<Value>{
-        copyByElement(builder, cast<MovementOpInterface>(op.getOperation()),
-                      move.inputs, 0, sizes)};
+    return byElement(op, move);
   }
 };
 
@@ -317,9 +312,7 @@ struct LowerExpand : LowerMoving<ExpandOp> {
         return failure();
     }
     if (!certain)
-      return SmallVector<Value>{copyByElement(
-          builder, cast<MovementOpInterface>(op.getOperation()), move.inputs, 0,
-          sizes)};
+      return byElement(op, move);
     Type element = input.element;
     Value empty = emptyOf(builder, sizes, element);
     auto body = [&](OpBuilder &, Location, ValueRange args) {
