@@ -41,6 +41,8 @@ function(onnxc_compile_with target view)
   target_compile_options(${target} PRIVATE -fno-rtti -fno-exceptions ${ONNXC_WARNINGS})
   if(target STREQUAL onnxc_dialects OR dialects IN_LIST ARGN)
     target_compile_options(${target} PRIVATE ${ONNXC_LOCAL_FLAGS})
+    # Without the time in it, so that ccache can compare it.
+    target_compile_options(${target} PRIVATE "SHELL:$<$<CXX_COMPILER_ID:Clang>:-Xclang -fno-pch-timestamp>")
     onnxc_precompile(${target})
   endif()
 endfunction()

@@ -32,7 +32,7 @@ install_packages() {
 build() {
   cmake --preset release -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache > build/cmake.log 2>&1 ||
     { tail -n 30 build/cmake.log; return 1; }
-  CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 ninja -C build 2>&1 | tee build/ninja.log | progress
+  CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ninja -C build 2>&1 | tee build/ninja.log | progress
   [ "${PIPESTATUS[0]}" = 0 ] || { grep -v '^\[' build/ninja.log | tail -n 40; return 1; }
 }
 
