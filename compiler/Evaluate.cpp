@@ -23,7 +23,8 @@ namespace {
 
 constexpr StringLiteral prefix = "folded";
 
-LogicalResult lower(ModuleOp module, const Options &options) {
+LogicalResult lower(ModuleOp module, Options options) {
+  options.foldConstants = false;
   auto target = targetAttrFor(module.getContext(), {"", "native", ""});
   if (!target) {
     llvm::consumeError(target.takeError());

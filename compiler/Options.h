@@ -54,6 +54,7 @@ struct Options {
   bool checkOnly = false; // say what is not supported, write nothing
   bool json = false;      // ... as JSON on standard output
   bool verbose = false;
+  bool foldConstants = true; // not while constants are evaluated
   unsigned threads = 0; // of the compiler; 0 is as many as there are
 
   // Applies MLIR's own printing and timing flags.

@@ -30,17 +30,20 @@ void addCleanup(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+std::unique_ptr<Pass> foldConstants(const Options &options) {
+  return createFoldConstants([options](OwningOpRef<ModuleOp> module) {
+    return evaluate(std::move(module), options);
+  });
+}
+
 // What is folded may be a shape, which lets more be folded.
 void addGraph(OpPassManager &pm, const Options &options) {
-  Evaluator evaluator = [options](OwningOpRef<ModuleOp> module) {
-    return evaluate(std::move(module), options);
-  };
   for (int round = 0; round < 2; ++round) {
     pm.addPass(createInferShapes());
     addCleanup(pm);
     if (round == 0)
       pm.addPass(createFoldAffine());
-    pm.addPass(createFoldConstants(evaluator));
+    pm.addPass(foldConstants(options));
   }
   pm.addPass(createInferShapes());
   addCleanup(pm);
@@ -50,6 +53,10 @@ void addGraph(OpPassManager &pm, const Options &options) {
 void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createExpandComposite());
   pm.addPass(createInferShapes());
+  if (options.foldConstants) {
+    addCleanup(pm);
+    pm.addPass(foldConstants(options)); // inside of composites
+  }
   pm.addPass(createOnnxToLinalg());
   pm.addPass(createLowerControlFlow());
   pm.addPass(createPackBorders());
