@@ -6,7 +6,8 @@
 // All moves keep the number of transposed elements or lower it:
 // - an elementwise generic iterates in the layout of its operands when all of
 //   its full operands agree, and its result is transposed instead;
-// - padding, slicing and concatenation act on the untransposed tensor;
+// - padding, slicing and concatenation act on the untransposed tensor, and a
+//   reshape whose groups lie together there;
 // - reductions and contractions compose the permutation into their indexing
 //   maps;
 // - a transpose that keeps the innermost dimension is written by its producer;
@@ -334,10 +335,12 @@ struct SinkBelowConcat : OpRewritePattern<tensor::InsertSliceOp> {
       chain.push_back(insert);
       destination = insert.getDest();
     }
+    bool isLast = llvm::none_of(last->getUsers(), [&](Operation *user) {
+      auto next = dyn_cast<tensor::InsertSliceOp>(user);
+      return next && next.getDest() == last.getResult();
+    });
     if (!destination.getDefiningOp<tensor::EmptyOp>() || chain.empty() ||
-        isa_and_present<tensor::InsertSliceOp>(last->use_empty()
-                                      ? nullptr
-                                      : *last->user_begin()))
+        !isLast)
       return failure();
     Permutation inverse = invertPermutationVector(*permutation);
     SmallVector<OpFoldResult> sizes =
@@ -354,6 +357,85 @@ struct SinkBelowConcat : OpRewritePattern<tensor::InsertSliceOp> {
           applyPermutation(insert.getMixedStrides(), inverse));
     rewriter.replaceOp(
         last, transpose(rewriter, last.getLoc(), result, *permutation));
+    return success();
+  }
+};
+
+// Where the groups of dimensions that a reshape of a transposed tensor splits or
+// joins begin and how long they are, in the order of the source; and the
+// permutation of single dimensions that puts them into the order of the result.
+Permutation permutationOfGroups(ArrayRef<int64_t> permutation,
+                                ArrayRef<int64_t> sizes) {
+  Permutation starts(permutation.size()), result;
+  int64_t start = 0;
+  for (int64_t i : invertPermutationVector(permutation)) {
+    starts[i] = start;
+    start += sizes[i];
+  }
+  for (auto [first, size] : llvm::zip_equal(starts, sizes))
+    for (int64_t k = 0; k < size; ++k)
+      result.push_back(first + k);
+  return result;
+}
+
+struct SinkBelowExpand : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSrc().getDefiningOp<TransposeOp>();
+    if (!producer)
+      return failure();
+    Permutation inverse = invertPermutationVector(producer.getPermutation());
+    Permutation sizes = llvm::map_to_vector(
+        op.getReassociationIndices(),
+        [](auto &group) { return int64_t(group.size()); });
+    Permutation moved = permutationOfGroups(producer.getPermutation(), sizes);
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t i : inverse) {
+      int64_t start = groups.empty() ? 0 : groups.back().back() + 1;
+      groups.push_back(llvm::to_vector(llvm::seq(start, start + sizes[i])));
+    }
+    Permutation back = invertPermutationVector(moved);
+    auto type = RankedTensorType::get(
+        applyPermutation(op.getResultType().getShape(), back),
+        op.getResultType().getElementType());
+    Value expanded = tensor::ExpandShapeOp::create(
+        rewriter, op.getLoc(), type, producer.getInput(), groups,
+        applyPermutation(op.getMixedOutputShape(), back));
+    rewriter.replaceOp(op, transpose(rewriter, op.getLoc(), expanded, moved));
+    return success();
+  }
+};
+
+// Where each group lies together in the source, too.
+struct SinkBelowCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSrc().getDefiningOp<TransposeOp>();
+    if (!producer)
+      return failure();
+    ArrayRef<int64_t> permutation = producer.getPermutation();
+    SmallVector<ReassociationIndices> groups;
+    for (const ReassociationIndices &group : op.getReassociationIndices()) {
+      ReassociationIndices source = llvm::map_to_vector(
+          group, [&](int64_t dim) { return permutation[dim]; });
+      for (auto [i, dim] : llvm::enumerate(source))
+        if (dim != source.front() + int64_t(i))
+          return failure();
+      groups.push_back(source);
+    }
+    if (groups.empty())
+      return failure();
+    Permutation order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
+    llvm::sort(order, [&](int64_t a, int64_t b) {
+      return groups[a].front() < groups[b].front();
+    });
+    llvm::sort(groups, [](auto &a, auto &b) { return a.front() < b.front(); });
+    Value collapsed = tensor::CollapseShapeOp::create(
+        rewriter, op.getLoc(), producer.getInput(), groups);
+    rewriter.replaceOp(op, transpose(rewriter, op.getLoc(), collapsed,
+                                     invertPermutationVector(order)));
     return success();
   }
 };
@@ -400,6 +482,28 @@ struct WriteTransposed : OpRewritePattern<TransposeOp> {
   }
 };
 
+// A part that was given dimensions of size one for its place is inserted without
+// them, so that its producer can write there.
+struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto source = op.getSource().getDefiningOp<tensor::ExpandShapeOp>();
+    if (!source || op.getSourceType().getRank() != op.getType().getRank())
+      return failure();
+    // Which of several ones is dropped is told by the strides, if they are known.
+    int64_t dropped = op.getType().getRank() - source.getSrcType().getRank();
+    if ((!op.getType().hasStaticShape() &&
+         llvm::count(op.getSourceType().getShape(), 1) != dropped) ||
+        isRankReducedType(op.getSourceType(), source.getSrcType()) !=
+            SliceVerificationResult::Success)
+      return failure();
+    rewriter.modifyOpInPlace(
+        op, [&] { op.getSourceMutable().assign(source.getSrc()); });
+    return success();
+  }
+};
+
 struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -407,11 +511,11 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     sinking.add<RaiseTranspose, MergeTransposes, TransposeOfOnesIsReshape,
                 FoldConstantTranspose, SinkBelowElementwise,
                 ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
-                SinkBelowConcat>(context);
+                SinkBelowConcat, SinkBelowExpand, SinkBelowCollapse>(context);
     tensor::EmptyOp::getCanonicalizationPatterns(sinking, context);
     FrozenRewritePatternSet down(std::move(sinking));
     RewritePatternSet writing(context);
-    writing.add<WriteTransposed, MergeTransposes>(context);
+    writing.add<WriteTransposed, MergeTransposes, InsertWithoutOnes>(context);
     FrozenRewritePatternSet up(std::move(writing));
     if (failed(applyPatternsGreedily(getOperation(), down)) ||
         failed(applyPatternsGreedily(getOperation(), up)))

@@ -107,3 +107,39 @@ func.func @different_layouts_stay(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> t
   } -> tensor<8x4xf32>
   return %s : tensor<8x4xf32>
 }
+
+// -----
+
+// A reshape splits the dimensions where they are; a part goes to its place
+// without the dimension of size one that was made for it.
+// CHECK-LABEL: @parts_are_interleaved
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<1x5x8xf32>, %[[Y:[a-z0-9]+]]: tensor<1x5x8xf32>
+// CHECK: tensor.insert_slice %[[X]] into %{{.*}}[0, 0, 0, 0] [1, 5, 1, 8] [1, 1, 1, 1] : tensor<1x5x8xf32> into tensor<1x5x2x8xf32>
+// CHECK: tensor.insert_slice %[[Y]] into %{{.*}}[0, 0, 1, 0]
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]] : tensor<1x5x2x8xf32> into tensor<1x10x8xf32>
+// CHECK: linalg.transpose
+// CHECK-NOT: linalg.transpose
+func.func @parts_are_interleaved(%x: tensor<1x5x8xf32>, %y: tensor<1x5x8xf32>) -> tensor<1x8x10xf32> {
+  %e = tensor.empty() : tensor<1x8x5xf32>
+  %tx = linalg.transpose ins(%x : tensor<1x5x8xf32>) outs(%e : tensor<1x8x5xf32>) permutation = [0, 2, 1]
+  %ty = linalg.transpose ins(%y : tensor<1x5x8xf32>) outs(%e : tensor<1x8x5xf32>) permutation = [0, 2, 1]
+  %ex = tensor.expand_shape %tx [[0], [1], [2, 3]] output_shape [1, 8, 5, 1] : tensor<1x8x5xf32> into tensor<1x8x5x1xf32>
+  %ey = tensor.expand_shape %ty [[0], [1], [2, 3]] output_shape [1, 8, 5, 1] : tensor<1x8x5xf32> into tensor<1x8x5x1xf32>
+  %all = tensor.empty() : tensor<1x8x5x2xf32>
+  %0 = tensor.insert_slice %ex into %all[0, 0, 0, 0] [1, 8, 5, 1] [1, 1, 1, 1] : tensor<1x8x5x1xf32> into tensor<1x8x5x2xf32>
+  %1 = tensor.insert_slice %ey into %0[0, 0, 0, 1] [1, 8, 5, 1] [1, 1, 1, 1] : tensor<1x8x5x1xf32> into tensor<1x8x5x2xf32>
+  %c = tensor.collapse_shape %1 [[0], [1], [2, 3]] : tensor<1x8x5x2xf32> into tensor<1x8x10xf32>
+  return %c : tensor<1x8x10xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @groups_that_lie_apart_stay
+// CHECK: linalg.transpose
+// CHECK: tensor.collapse_shape
+func.func @groups_that_lie_apart_stay(%x: tensor<2x5x8xf32>) -> tensor<2x40xf32> {
+  %e = tensor.empty() : tensor<2x8x5xf32>
+  %t = linalg.transpose ins(%x : tensor<2x5x8xf32>) outs(%e : tensor<2x8x5xf32>) permutation = [0, 2, 1]
+  %c = tensor.collapse_shape %t [[0], [1, 2]] : tensor<2x8x5xf32> into tensor<2x40xf32>
+  return %c : tensor<2x40xf32>
+}
