@@ -75,7 +75,7 @@ def QLinearMatMulOp : CompositeOp<"QLinearMatMul", [10, 21]> {
   }];
 }
 
-// A convolution of the image with zeros between its elements.
+// One convolution for each residue of the output position modulo the stride.
 def ConvTransposeOp : CompositeOp<"ConvTranspose", [1, 11, 22]> {
   let arguments = (ins FloatTensor:$x, FloatTensor:$w, Optional<FloatTensor>:$b, StringOr<"NOTSET">:$auto_pad,
                    OptionalAttr<Ints>:$dilations, IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape,

@@ -1,9 +1,11 @@
-// A transposed convolution as a convolution: zeros between the elements of the
-// image and around it, weights mirrored, their channels exchanged.
+// A transposed convolution of stride s as s convolutions for each dimension, one
+// for each residue of the output's position modulo s: the taps that meet
+// elements of the image, mirrored. Nothing is multiplied by a zero between them.
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
@@ -15,6 +17,11 @@ using List = SmallVector<int64_t>;
 struct Dimension {
   int64_t stride, dilation, kernel, outputPadding, before, after;
   int64_t reach() const { return (kernel - 1) * dilation + 1; }
+  // For an image of one element; each further one adds a stride.
+  int64_t size() const { return outputPadding + reach() - before - after; }
+  int64_t phases() const { return llvm::divideCeilSigned(size(), stride); }
+  // Elements of each residue beyond the image's.
+  int64_t excess() const { return phases() - 1; }
 };
 
 int64_t valueAt(OptionalInts given, size_t i, int64_t otherwise) {
@@ -60,38 +67,119 @@ dimensionsOf(Node x, Node w, const TransposedConvolution &how) {
   return dims;
 }
 
-// One more dimension behind each, padded to the stride, then both are one.
-Node spread(Graph &graph, Node x, ArrayRef<Dimension> dims) {
-  if (llvm::all_of(dims, [](const Dimension &dim) { return dim.stride == 1; }))
-    return x;
-  int64_t rank = 2 + 2 * dims.size();
-  List axes, pads(2 * rank, 0);
-  SmallVector<Node> sizes = {sizeOf(x, 0), sizeOf(x, 1)};
-  for (auto [i, dim] : llvm::enumerate(dims)) {
-    axes.push_back(3 + 2 * i);
-    pads[rank + axes.back()] = dim.stride - 1;
-    sizes.push_back(sizeOf(x, 2 + i) * graph.ints({dim.stride}));
-  }
-  Node apart = op<PadOp>({unsqueeze(x, axes), graph.ints(pads)});
-  return reshapeTo(apart, concat(sizes, 0));
+// What one residue of an output's position modulo the stride is made of: the
+// taps `first`, `first + step`, ... of the kernel, which meet neighbouring
+// elements of the image `dilation` apart.
+struct Phase {
+  int64_t first = 0, step, count = 0, dilation;
+  int64_t before, after; // around the image
+};
+
+Phase phaseOf(const Dimension &dim, int64_t residue) {
+  int64_t shared = std::gcd(dim.stride, dim.dilation), last = 0;
+  Phase phase{0, dim.stride / shared, 0, dim.dilation / shared, 0, 0};
+  for (int64_t tap = 0; tap < dim.kernel; ++tap)
+    if ((residue + dim.before - tap * dim.dilation) % dim.stride == 0) {
+      phase.first = phase.count++ ? phase.first : tap;
+      last = tap;
+    }
+  auto offset = [&](int64_t tap) {
+    return (residue + dim.before - tap * dim.dilation) / dim.stride;
+  };
+  phase.before = -offset(last);
+  phase.after = dim.excess() + offset(phase.first);
+  return phase;
 }
 
-Node mirrored(Graph &graph, Node w, int64_t group) {
+// The kernel of one phase, mirrored: (C, M/G, k...) as (M, C/G, taps...).
+Node kernelOf(Graph &graph, Node w, int64_t group, ArrayRef<Phase> phases) {
   int64_t rank = rankOf(w), channels = staticSize(w, 0),
           maps = staticSize(w, 1);
-  List axes = range(2, rank), first(axes.size(), -1),
-       last(axes.size(), std::numeric_limits<int64_t>::min());
-  Node flipped = op<SliceOp>({w, graph.ints(first), graph.ints(last),
-                              graph.ints(axes), graph.ints(first)});
-  List apart = {group, channels / group, maps}, order = {0, 2, 1},
+  List axes = range(2, rank), begins, ends, steps,
+       apart = {group, channels / group, maps}, order = {0, 2, 1},
        together = {group * maps, channels / group};
-  for (int64_t axis : axes) {
-    apart.push_back(staticSize(w, axis));
-    together.push_back(staticSize(w, axis));
+  for (auto [axis, phase] : llvm::zip_equal(axes, phases)) {
+    begins.push_back(phase.first + (phase.count - 1) * phase.step);
+    ends.push_back(phase.first == 0 ? std::numeric_limits<int64_t>::min()
+                                    : phase.first - 1);
+    steps.push_back(-phase.step);
+    apart.push_back(phase.count);
+    together.push_back(phase.count);
     order.push_back(axis + 1);
   }
-  return reshape(transpose(reshape(flipped, apart), order), together);
+  Node taps = op<SliceOp>({w, graph.ints(begins), graph.ints(ends),
+                           graph.ints(axes), graph.ints(steps)});
+  return reshape(transpose(reshape(taps, apart), order), together);
 }
+
+class Interleaver {
+public:
+  Interleaver(Graph &graph, Node x, Node w, Node b, int64_t group,
+              ArrayRef<Dimension> dims)
+      : graph(graph), x(x), w(w), b(b), group(group), dims(dims) {}
+
+  Node all() {
+    SmallVector<Phase> phases;
+    Node apart = from(phases);
+    List axes, ends;
+    SmallVector<Node> sizes = {sizeOf(apart, 0), sizeOf(apart, 1)};
+    for (auto [i, dim] : llvm::enumerate(dims))
+      sizes.push_back(sizeOf(apart, 2 + 2 * i) * graph.ints({dim.stride}));
+    Node result = reshapeTo(apart, concat(sizes, 0));
+    for (auto [i, dim] : llvm::enumerate(dims))
+      if (int64_t rest = dim.phases() * dim.stride - dim.size())
+        result = slice(result, 2 + i, 0, -rest);
+    return result;
+  }
+
+private:
+  // (N, M, q0, r0, q1, r1, ...) with all residues of the dimensions that
+  // `phases` does not name yet.
+  Node from(SmallVector<Phase> &phases) {
+    size_t i = phases.size();
+    if (i == dims.size())
+      return single(phases);
+    SmallVector<Node> parts;
+    for (int64_t residue = 0; residue < dims[i].stride; ++residue) {
+      phases.push_back(phaseOf(dims[i], residue));
+      parts.push_back(from(phases));
+      phases.pop_back();
+    }
+    return parts.size() == 1 ? parts[0] : concat(parts, 3 + 2 * i);
+  }
+
+  Node single(ArrayRef<Phase> phases) {
+    int64_t rank = rankOf(x);
+    List pads(2 * rank, 0), dilations, axes;
+    for (auto [i, phase] : llvm::enumerate(phases)) {
+      pads[2 + i] = phase.before;
+      pads[rank + 2 + i] = phase.after;
+      dilations.push_back(phase.dilation);
+      axes.push_back(3 + 2 * i);
+    }
+    if (llvm::any_of(phases, [](const Phase &phase) { return !phase.count; }))
+      return unsqueeze(untouched(), axes);
+    Node image = op<PadOp>({x, graph.ints(pads)});
+    Node y = op<ConvOp>({image, kernelOf(graph, w, group, phases), b},
+                        {{"group", group}, {"dilations", dilations}});
+    return unsqueeze(y, axes);
+  }
+
+  // Where no tap falls: the bias.
+  Node untouched() {
+    int64_t maps = group * staticSize(w, 1);
+    SmallVector<Node> sizes = {sizeOf(x, 0), graph.ints({maps})};
+    for (auto [i, dim] : llvm::enumerate(dims))
+      sizes.push_back(sizeOf(x, 2 + i) + graph.ints({dim.excess()}));
+    Node fill = b.given() ? b : castLike(graph.floats({0}), x);
+    return expand(alignAt(fill, 1, rankOf(x)), concat(sizes, 0));
+  }
+
+  Graph &graph;
+  Node x, w, b;
+  int64_t group;
+  ArrayRef<Dimension> dims;
+};
 
 } // namespace
 
@@ -104,17 +192,7 @@ SmallVector<Node> convTranspose(Graph &graph, Node x, Node w, Node b,
       staticSize(w, 0) % how.group != 0)
     return graph.fail("sizes of the weights, and of an image padded to a size, "
                       "must be known and fit the attributes");
-  int64_t rank = rankOf(x);
-  List pads(2 * rank, 0), dilations;
-  for (auto [i, dim] : llvm::enumerate(*dims)) {
-    pads[2 + i] = dim.reach() - 1 - dim.before;
-    pads[rank + 2 + i] = dim.reach() - 1 - dim.after + dim.outputPadding -
-                         (dim.stride - 1);
-    dilations.push_back(dim.dilation);
-  }
-  Node image = op<PadOp>({spread(graph, x, *dims), graph.ints(pads)});
-  return {op<ConvOp>({image, mirrored(graph, w, how.group), b},
-                     {{"group", how.group}, {"dilations", dilations}})};
+  return {Interleaver(graph, x, w, b, how.group, *dims).all()};
 }
 
 //===-- Einsum ---------------------------------------------------------------===//

@@ -78,6 +78,28 @@ def convolutions():
         yield f"3x3, {name} of the run", convolution(batch, 24, (3, 3), sizes=sizes, **same)
 
 
+def transposed_convolutions():
+    """Between convolutions of channels that are last. Kernel, stride, pads, output padding, dilation, groups."""
+    forms = {
+        "2x2, stride 2": ((2, 2), 2, 0, 0, 1, 1), "3x3, stride 2, a row more": ((3, 3), 2, 1, 1, 1, 1),
+        "3x3, stride 2, cropped": ((3, 3), 2, 0, 0, 1, 1), "4x4, stride 2": ((4, 4), 2, 1, 0, 1, 1),
+        "5x3, stride 3, dilated": ((5, 3), 3, 2, 0, 2, 1), "stride beyond the kernel": ((2, 2), 3, 0, 1, 1, 1),
+        "3x3, stride 1, four groups": ((3, 3), 1, 1, 0, 1, 4), "16, stride 8": ((16,), 8, 4, 0, 1, 1),
+        "2x2x2, stride 2": ((2, 2, 2), 2, 0, 0, 1, 1),
+    }
+    for name, (kernel, stride, pad, more, dilation, group) in forms.items():
+        dims = len(kernel)
+        attributes = {"strides": [stride] * dims, "pads": [pad] * 2 * dims, "output_padding": [more] * dims,
+                      "dilations": [dilation] * dims, "group": group}
+        weights = {"w0": normal(20, 20, *[1] * dims, scale=0.2), "b": normal(24),
+                   "w": normal(20, 24 // group, *kernel, seed=4, scale=0.1), "w1": normal(9, 24, *[1] * dims, scale=0.2)}
+        nodes = [("Conv", "x w0", "z", {}), ("ConvTranspose", "z w b", "t", attributes), ("Conv", "t w1", "y", {})]
+        yield f"transposed {name}", chain([1, 20, *(9, 7, 5)[:dims]], nodes, weights)
+    yield "transposed, height and width of the run", chain(
+        [1, 20, "h", "w"], [("Conv", "x w0", "z", {}), ("ConvTranspose", "z w", "y", {"strides": [2, 2], "pads": [1] * 4})],
+        {"w0": normal(20, 20, 1, 1, scale=0.2), "w": normal(20, 8, 4, 4, scale=0.1)}, [[1, 20, 5, 9], [1, 20, 1, 2]])
+
+
 def products():
     for m in (1, 3, 8, 29, 130):
         yield f"product of {m} rows", product([m, 70], 100)
@@ -138,7 +160,7 @@ def chains():
 
 
 def all_cases():
-    for kind in (convolutions, products, rows, attention, chains):
+    for kind in (convolutions, transposed_convolutions, products, rows, attention, chains):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")
