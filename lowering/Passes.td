@@ -149,8 +149,8 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
   let summary = "Groups reductions with what surrounds them into kernels that run row by row";
   let description = [{
     Softmax and normalizations are reductions and elementwise loops that share their outer dimensions. In a kernel
-    `{rows = n}` (n is the number of outer loops) one row goes through all of them while it is in the L1 cache, and what only the row's next
-    loop reads lies in a buffer of one row, or in the output.
+    `#onnxc.rows<outer = n>`, n being the number of outer loops, one row goes through all of them while it is in the L1
+    cache, and what only the row's next loop reads lies in a buffer of one row, or in the output.
 
     ```mlir
     %max = linalg.generic ... // 12x128x128 -> 12x128
@@ -158,7 +158,7 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     %sum = linalg.generic ... // 12x128
     %y = linalg.generic ...   // 12x128x128
     // becomes
-    %y = onnxc.kernel {rows = 2} ins(%x : ...) outs(%e : ...) { ... }
+    %y = onnxc.kernel #onnxc.rows<outer = 2> ins(%x : ...) outs(%e : ...) { ... }
     ```
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];

@@ -1,4 +1,4 @@
-// How a kernel runs. One attribute per kind of kernel; form-kernels chooses, expand-kernels obeys.
+// How a kernel runs. One attribute per kind of kernel; form-kernels and form-row-kernels choose, expand-kernels obeys.
 #ifndef ONNXC_SCHEDULE
 #define ONNXC_SCHEDULE
 
@@ -31,6 +31,17 @@ def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
     tiles (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015).
   }];
   let parameters = (ins "int64_t":$tile, "int64_t":$tile_rows, "::onnxc::ContractionAttr":$product);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def RowsAttr : AttrDef<OnnxcDialect, "Rows"> {
+  let mnemonic = "rows";
+  let summary = "Operations that run one after another on each row";
+  let description = [{
+    The first `outer` loops of all operations of the body are the same; a row is what their other loops walk. It lies in a
+    buffer of one row, or in the output.
+  }];
+  let parameters = (ins "int64_t":$outer);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -130,18 +130,12 @@ void prepare(ImplicitLocOpBuilder &b, Block *body) {
 
 } // namespace
 
-std::optional<int64_t> rowsOf(KernelOp kernel) {
-  auto schedule = dyn_cast<DictionaryAttr>(kernel.getSchedule());
-  auto rows = schedule ? schedule.getAs<IntegerAttr>(rowsName) : IntegerAttr();
-  return rows ? std::optional(rows.getInt()) : std::nullopt;
-}
-
 LogicalResult emitRows(ImplicitLocOpBuilder &b, KernelOp kernel,
                        ValueRange arguments) {
   // Other kernels are compared with this one: its body stays.
   auto own = cast<KernelOp>(kernel->clone());
   llvm::scope_exit drop([&] { own->erase(); });
-  int64_t outer = *rowsOf(kernel);
+  int64_t outer = cast<RowsAttr>(kernel.getSchedule()).getOuter();
   Lanes lanes = lanesOf(kernel);
   Block *body = own.getBodyBlock();
   prepare(b, body);

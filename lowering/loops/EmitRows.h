@@ -5,11 +5,6 @@
 
 namespace onnxc {
 
-// The schedule is a dictionary {rows = n}: the first n loops of all operations
-// of the body are the same, a row is what the others walk.
-inline constexpr llvm::StringLiteral rowsName = "rows";
-std::optional<int64_t> rowsOf(KernelOp kernel);
-
 // `arguments` are the kernel's operands in a function of its own.
 llvm::LogicalResult emitRows(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                              mlir::ValueRange arguments);

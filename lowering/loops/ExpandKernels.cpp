@@ -84,7 +84,7 @@ private:
       return emitContraction(b, kernel, arguments);
     if (isa<WinogradAttr>(kernel.getSchedule()))
       return emitWinograd(b, kernel, arguments);
-    if (rowsOf(kernel))
+    if (isa<RowsAttr>(kernel.getSchedule()))
       return emitRows(b, kernel, arguments);
     return kernel.emitOpError("has a schedule that nothing expands: ")
            << kernel.getSchedule();

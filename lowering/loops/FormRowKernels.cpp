@@ -273,8 +273,7 @@ void formKernel(const Group &group) {
     outputs.push_back(tensor::EmptyOp::create(builder, loc, type.getShape(),
                                               type.getElementType()));
   }
-  auto schedule = builder.getDictionaryAttr(builder.getNamedAttr(
-      rowsName, builder.getI64IntegerAttr(group.outer.size())));
+  auto schedule = RowsAttr::get(builder.getContext(), group.outer.size());
   auto kernel = KernelOp::create(builder, loc, schedule,
                                  parts.inputs.getArrayRef(), outputs);
   IRMapping mapping;

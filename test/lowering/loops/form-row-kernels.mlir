@@ -4,7 +4,7 @@
 #row = affine_map<(i, j) -> (i)>
 
 // CHECK-LABEL: @a_sum_and_its_quotient_share_rows
-// CHECK: %[[Y:.*]] = onnxc.kernel {rows = 1
+// CHECK: %[[Y:.*]] = onnxc.kernel #onnxc.rows<outer = 1>
 // CHECK: linalg.fill
 // CHECK: arith.addf
 // CHECK: arith.divf
