@@ -85,6 +85,20 @@ bool hasOuterLoops(linalg::GenericOp op, ArrayRef<int64_t> outer) {
   });
 }
 
+// Whether elements of a row lie side by side in all tensors that have rows. If
+// the rows do instead, vectors should run across them.
+bool hasDenseRows(linalg::GenericOp op, ArrayRef<int64_t> outer) {
+  return llvm::none_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    if (map.getNumResults() <= outer.size())
+      return false;
+    AffineExpr last = map.getResults().back();
+    for (auto [loop, size] : llvm::enumerate(outer))
+      if (size != 1 && last.isFunctionOfDim(loop))
+        return true;
+    return false;
+  });
+}
+
 bool isFill(Value value) {
   return value.getDefiningOp<linalg::FillOp>() != nullptr;
 }
@@ -99,7 +113,8 @@ bool startsAnew(linalg::GenericOp op) {
 // All operands that the group makes are read row by row.
 bool joins(linalg::GenericOp op, const Group &group) {
   if (group.ops.size() >= mostOperations || !isStatic(op) || readsTensors(op) ||
-      isContraction(op) || !startsAnew(op) || !hasOuterLoops(op, group.outer))
+      isContraction(op) || !startsAnew(op) ||
+      !hasOuterLoops(op, group.outer) || !hasDenseRows(op, group.outer))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
     return !group.ops.contains(operand.get().getDefiningOp()) ||

@@ -41,3 +41,27 @@ func.func @a_sum_alone_needs_no_kernel(%x: tensor<4x8xf32>, %s: tensor<4xf32>) -
   } -> tensor<4xf32>
   return %sum : tensor<4xf32>
 }
+
+#last = affine_map<(i, j) -> (j, i)>
+
+// The mean over the pixels of an image with channels last: lanes are channels.
+// CHECK-LABEL: @rows_that_lie_side_by_side_are_for_the_lanes
+// CHECK-NOT: onnxc.kernel
+func.func @rows_that_lie_side_by_side_are_for_the_lanes(%x: tensor<64x32xf32>) -> tensor<32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32xf32>) -> tensor<32xf32>
+  %sum = linalg.generic {indexing_maps = [#last, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x32xf32>) outs(%f : tensor<32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.addf %in, %out : f32
+    linalg.yield %r : f32
+  } -> tensor<32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%sum : tensor<32xf32>) outs(%e : tensor<32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.addf %in, %in : f32
+    linalg.yield %r : f32
+  } -> tensor<32xf32>
+  return %y : tensor<32xf32>
+}
