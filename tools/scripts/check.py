@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every test of the project on the build in build/ and adds up what passed.
 
-    check.py [GROUP...]     groups: unit digits install machines models subgraphs hostile conformance; all without arguments
+    check.py [GROUP...]     groups: unit digits install machines models kernels guards subgraphs hostile conformance; all without arguments
 
 Each group is a function that yields (name, passed, detail). Groups that need something this machine lacks say so and
 count nothing.
@@ -145,6 +145,11 @@ def kernels():
     yield from results_of(PYTHON, ROOT / "test/kernels/run.py", BIN, BUILD / "kernels")
 
 
+def guards():
+    """No vector spills in loops of multiply-adds, no scalar loops in networks: read from the assembly."""
+    yield from results_of(PYTHON, ROOT / "test/guards/run.py", BIN, BUILD / "guards")
+
+
 def install():
     """A project outside the tree that uses find_package(onnxc) and onnxc_add_model()."""
     done = run("bash", ROOT / "test/install/run.sh")
@@ -152,7 +157,7 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "kernels": kernels, "subgraphs": subgraphs, "hostile": hostile, "conformance": conformance}
+          "kernels": kernels, "guards": guards, "subgraphs": subgraphs, "hostile": hostile, "conformance": conformance}
 
 
 def main():

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Guards the form of the code in hot loops, as assembly for x86-64 shows it.
+
+    run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
+
+Spills: no innermost loop of multiply-adds of the standard kernels keeps a vector on the stack. Those of spills.txt do so
+today; the list may only shrink. Scalars: no innermost loop of a network computes with scalar floating-point numbers
+alone. Prints "PASS: name", or "FAIL: name" and which loops; a function is named after its first node.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tools/scripts")]
+import assembly
+import benchmark_models
+import networks
+
+CPUS = ["x86-64-v3", "x86-64-v4"]
+
+
+def kernel(shape, op, *weights, **attributes):
+    """One node of constant weights, with a Relu behind it."""
+    names = [f"w{i}" for i in range(len(weights))]
+    rng = np.random.default_rng(1)
+    initializers = [numpy_helper.from_array(rng.standard_normal(s).astype(np.float32), n)
+                    for n, s in zip(names, weights)]
+    nodes = [helper.make_node(op, ["x", *names], ["t"], "kernel", **attributes), helper.make_node("Relu", ["t"], ["y"])]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, s)
+              for name, s in (("x", shape), ("y", [None] * len(shape)))]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def convolution(size, channels, filters, window, group=1, stride=1):
+    rank = len(size)
+    return kernel([1, channels, *size], "Conv", [filters, channels // group, *[window] * rank], [filters], group=group,
+                  strides=[stride] * rank, pads=[window // 2] * 2 * rank)
+
+
+def standard_kernels():
+    """(name, model, flags)"""
+    for rows, inner, columns in ((1, 768, 768), (7, 768, 768), (128, 768, 3072), (197, 768, 768), (1024, 1024, 1024)):
+        yield f"product {rows}x{inner}x{columns}", kernel([rows, inner], "MatMul", [inner, columns]), []
+    yield "product, weights transposed", kernel([64, 512], "Gemm", [512, 512], transB=1), []
+    for edge, channels in ((56, 64), (28, 128), (14, 256), (7, 512)):
+        yield f"1x1 {edge}", convolution((edge, edge), channels, 4 * channels, 1), []
+        yield f"3x3 {edge}", convolution((edge, edge), channels, channels, 3), ["--numerics=strict"]
+        yield f"3x3 {edge}, Winograd", convolution((edge, edge), channels, channels, 3), []
+        yield f"3x3 {edge}, stride 2", convolution((edge, edge), channels, 2 * channels, 3, stride=2), []
+        yield f"depthwise 3x3 {edge}", convolution((edge, edge), channels, channels, 3, channels), []
+        yield (f"depthwise 3x3 {edge}, stride 2", convolution((edge, edge), channels, channels, 3, channels, 2), [])
+        yield f"grouped 3x3 {edge}", convolution((edge, edge), channels, channels, 3, channels // 32), []
+    yield "first layer 3x3", convolution((224, 224), 3, 32, 3, stride=2), []
+    yield "first layer 7x7", convolution((224, 224), 3, 64, 7, stride=2), []
+    yield "5x5 17", convolution((17, 17), 48, 64, 5), []
+    yield "depthwise 7x7", convolution((28, 28), 96, 96, 7, 96), []
+    yield "1-D", convolution((256,), 64, 64, 3), []
+    yield "3-D", convolution((16, 16, 16), 32, 32, 3), []
+
+
+def all_networks():
+    for name in ("resnet50", "mobilenet_v2", "bert_base"):
+        yield name, benchmark_models.MODELS[name]
+    yield from networks.NETWORKS.items()
+
+
+class Compiler:
+    def __init__(self, folder, work):
+        self.program, self.work = pathlib.Path(folder) / "onnxc", pathlib.Path(work)
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def loops(self, model, cpu, flags=()):
+        """The innermost loops, or why there are none."""
+        path, output = self.work / "model.onnx", self.work / "model.s"
+        onnx.save(model, path)
+        done = subprocess.run(
+            [self.program, path, "--target=x86_64-linux-gnu", f"--mcpu={cpu}", *flags, "-S", "-o", output,
+             f"--weights={self.work / 'weights'}"], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return list(assembly.innermost_loops(output.read_text()))
+
+
+def spilling(loops):
+    """Loops of multiply-adds that spill, worst first; fails where there is no such loop at all."""
+    loops = [loop for loop in loops if loop.count(assembly.FMA)]
+    if not loops:
+        raise RuntimeError("no loop of multiply-adds found")
+    spills = [(loop.count(assembly.SPILL), loop) for loop in loops]
+    return sorted(((count, loop) for count, loop in spills if count), key=lambda entry: -entry[0])
+
+
+def known_spills():
+    """spills.txt: kernel, processor and reason a line."""
+    lines = (HERE / "spills.txt").read_text().splitlines()
+    return {tuple(line.split("\t")[:2]) for line in lines if line and not line.startswith("#")}
+
+
+def check_spills(compiler, name, cpu, model, flags):
+    found = spilling(compiler.loops(model, cpu, flags))
+    if (name, cpu) in known_spills():
+        return "" if found else "does not spill any more: take it off test/guards/spills.txt"
+    return "\n".join(f"{loop.function}: {count} spills in a loop of {loop.count(assembly.FMA)} multiply-adds"
+                     for count, loop in found)
+
+
+def check_scalars(compiler, model, cpu):
+    loops = compiler.loops(model, cpu)
+    if not any(loop.count(assembly.VECTOR_ARITHMETIC) for loop in loops):
+        raise RuntimeError("no vector loop found")
+    return "\n".join(f"{loop.function}: a loop of {loop.count(assembly.SCALAR_ARITHMETIC)} scalar operations"
+                     for loop in loops
+                     if loop.count(assembly.SCALAR_ARITHMETIC) and not loop.count(assembly.VECTOR_ARITHMETIC))
+
+
+SPILLING_TEXT = """k_test:                                 # @k_test
+# %bb.0:
+	xorl	%eax, %eax
+.LBB0_1:
+	vmovups	%zmm31, -96(%rsp)               # 64-byte Spill
+	vfmadd231ps	%zmm1, %zmm2, %zmm3
+	incq	%rax
+	jne	.LBB0_1
+# %bb.2:
+	vaddss	%xmm0, %xmm1, %xmm2
+	jne	.LBB0_2
+.LBB0_2:
+	vaddss	%xmm0, %xmm1, %xmm2
+	jmp	.LBB0_2
+.Lfunc_end0:
+"""
+
+
+def check_reader(*_):
+    """That the guards would see what they look for."""
+    loops = list(assembly.innermost_loops(SPILLING_TEXT))
+    seen = [(loop.count(assembly.FMA), loop.count(assembly.SPILL), loop.count(assembly.SCALAR_ARITHMETIC))
+            for loop in loops]
+    return "" if sorted(seen) == [(0, 0, 1), (1, 1, 0)] else f"saw {seen}"
+
+
+def cases(compiler):
+    yield "the reader sees spills and scalars", check_reader
+    for cpu in CPUS:
+        for name, model, flags in standard_kernels():
+            yield (f"spills: {name}, {cpu}",
+                   lambda n=name, m=model, f=flags, c=cpu: check_spills(compiler, n, c, m, f))
+        for name, make in all_networks():
+            yield f"scalars: {name}, {cpu}", lambda m=make, c=cpu: check_scalars(compiler, m(), c)
+
+
+def main():
+    compiler = Compiler(*sys.argv[1:3])
+    pattern = re.compile(sys.argv[3] if len(sys.argv) > 3 else "")
+    failed = 0
+    for name, check in cases(compiler):
+        if not pattern.search(name):
+            continue
+        try:
+            why = check()
+        except RuntimeError as error:
+            why = str(error)
+        failed += bool(why)
+        print(f"FAIL: {name}\n  " + why.replace("\n", "\n  ") if why else f"PASS: {name}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
