@@ -7,10 +7,12 @@
 #include "compiler/Dump.h"
 #include "compiler/Pipeline.h"
 #include "compiler/import/Importer.h"
+#include "compiler/report/Collect.h"
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnxc/ModuleOptions.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/memory/Signature.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
@@ -55,6 +57,8 @@ public:
     context.loadAllAvailableDialects();
     if (options.threads == 1)
       context.disableMultithreading();
+    if (!options.report.empty())
+      listenToRemarks(context, remarks);
   }
 
   Exit run() {
@@ -89,12 +93,14 @@ private:
   LogicalResult runStages();
   LogicalResult runStage(size_t index);
   LogicalResult dumpStage(size_t index);
+  LogicalResult collect();
   LogicalResult checkRam();
   LogicalResult checkNodes();
   LogicalResult write();
   LogicalResult writeModule();
   LogicalResult writeObject();
   LogicalResult writeDependencies();
+  LogicalResult writeReportFile();
   std::vector<std::string> outputs() const;
   bool isRead(const std::string &path) const;
   std::string besides(StringRef extension) const;
@@ -114,6 +120,8 @@ private:
   bool stopsAt(StringRef stage) const { return options.stopAfter == stage; }
 
   const Options &options;
+  std::vector<MissedRemark> remarks;
+  std::optional<ModelReport> report;
   MLIRContext context;
   Diagnostics diagnostics;
   // What the module points into.
@@ -192,6 +200,8 @@ std::vector<std::string> Compilation::outputs() const {
   if (options.checkOnly)
     return {};
   std::vector<std::string> paths{options.output};
+  if (!options.report.empty())
+    paths.push_back(options.report);
   if (!options.stopAfter.empty())
     paths.push_back(options.output + ".weights");
   else if (hasHeader())
@@ -348,6 +358,8 @@ LogicalResult Compilation::runStage(size_t index) {
   done = index;
   if (stage.name == "graph" && failed(checkNodes()))
     return failure();
+  if (stage.name == "memory" && failed(collect()))
+    return failure();
   return dumpStage(index);
 }
 
@@ -357,12 +369,37 @@ LogicalResult Compilation::runStages() {
     if (failed(dumpStage(0)))
       return failure();
   }
+  // A text may have left the stage that reports are read from.
+  if (pipeline()[done].name == "memory" && failed(collect()))
+    return failure();
   for (size_t index = done + 1; index < pipeline().size(); ++index) {
     if (stopsAt(pipeline()[done].name) || !pipeline()[index].add)
       break;
     if (failed(runStage(index)))
       return failure();
   }
+  return success();
+}
+
+// Regions and the places of their results are known after planning.
+LogicalResult Compilation::collect() {
+  if (options.report.empty())
+    return success();
+  if (!findModel(*module))
+    return diagnostics.error("a report needs a function @model");
+  report = collectReport(*module, options.input, remarks);
+  return success();
+}
+
+LogicalResult Compilation::writeReportFile() {
+  if (options.report.empty())
+    return success();
+  if (!report)
+    return diagnostics.error("--report needs stage 'memory' to run",
+                             Exit::Usage);
+  OutputFile file{options.report, *renderFor(options.report, *report)};
+  if (llvm::Error error = writeFiles(file))
+    return diagnostics.error(llvm::toString(std::move(error)));
   return success();
 }
 
@@ -469,7 +506,8 @@ LogicalResult Compilation::write() {
   if (options.checkOnly)
     return success();
   if (failed(options.stopAfter.empty() || stopsAt("object") ? writeObject()
-                                                            : writeModule()))
+                                                            : writeModule()) ||
+      failed(writeReportFile()))
     return failure();
   return options.writeDependencies ? writeDependencies() : success();
 }

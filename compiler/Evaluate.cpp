@@ -24,7 +24,7 @@ namespace {
 constexpr StringLiteral prefix = "folded";
 
 LogicalResult lower(ModuleOp module, Options options) {
-  options.foldConstants = false;
+  options.foldConstants = options.profile = false;
   auto target = targetAttrFor(module.getContext(), {"", "native", ""});
   if (!target) {
     llvm::consumeError(target.takeError());

@@ -55,6 +55,9 @@ struct Options {
   bool json = false;      // ... as JSON on standard output
   bool verbose = false;
   bool foldConstants = true; // not while constants are evaluated
+  // Measures its regions when it runs: one more output, see ProfileRegions.
+  bool profile = false;
+  std::string report; // FILE.txt, FILE.json or FILE.html; empty: none
   unsigned threads = 0; // of the compiler; 0 is as many as there are
 
   // Applies MLIR's own printing and timing flags.

@@ -83,10 +83,12 @@ void addMemory(OpPassManager &pm, const Options &options) {
   pm.addPass(createElideCopies());
   pm.addPass(createEmbedWeights());
   pm.addPass(createPlanArena());
-  addCleanup(pm);
 }
 
 void addLlvm(OpPassManager &pm, const Options &options) {
+  if (options.profile)
+    pm.addPass(createProfileRegions());
+  addCleanup(pm);
   pm.addPass(createExpandKernels());
   pm.addPass(createSplitKernels());
   pm.addPass(createOutlineLoops());

@@ -305,6 +305,29 @@ def EmbedWeights : Pass<"embed-weights", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "onnxc::OnnxcDialect"];
 }
 
+//===-- llvm ----------------------------------------------------------------------------------------------------===//
+
+def ProfileRegions : Pass<"profile-regions", "mlir::ModuleOp"> {
+  let summary = "Measures how long each region of the model takes";
+  let description = [{
+    Only with `--profile`. A region is a kernel, or an operation in none. The model gets one more output,
+    `onnxc.profile`: for each region the ticks of the machine's clock that it took, and for the whole call as the last
+    element. Regions in loops add up.
+
+    ```mlir
+    onnxc.kernel ... outs(%y : memref<8xf32>)
+    // becomes
+    %begin = call @onnxc_ticks() : () -> i64
+    onnxc.kernel ... outs(%y : memref<8xf32>)
+    %end = call @onnxc_ticks() : () -> i64
+    %ticks = arith.subi %end, %begin : i64
+    ...
+    memref.store %sum, %profile[%c0] : memref<2xi64>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
+}
+
 def ExpandKernels : Pass<"expand-kernels", "mlir::ModuleOp"> {
   let summary = "Turns kernels over buffers into functions of vector code";
   let description = [{
@@ -314,8 +337,6 @@ def ExpandKernels : Pass<"expand-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
-
-//===-- llvm ----------------------------------------------------------------------------------------------------===//
 
 def EmitModelDescriptor : Pass<"emit-model-descriptor", "mlir::ModuleOp"> {
   let summary = "Writes the entries and the descriptor that onnxc/model.h declares";

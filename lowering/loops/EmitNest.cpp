@@ -6,6 +6,7 @@
 // shapes only.
 #include "lowering/loops/EmitNest.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/Missed.h"
 #include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -41,6 +42,7 @@ public:
 
 private:
   // Choices.
+  const char *whyNoVectors(Lanes machine);
   int64_t score(unsigned loop);
   void chooseVectorLoop(Lanes machine);
   bool fitsMask();
@@ -89,9 +91,19 @@ Emitter::Emitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
     : b(b), nest(nest) {
   if (machine.vectorBits && isVectorizable(nest.op))
     chooseVectorLoop(machine);
+  if (!vectorLoop && !nest.loops.empty())
+    missed(nest.op, "expand-vector-loops") << whyNoVectors(machine);
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
     if (loop != vectorLoop)
       (nest.loops[loop].folds ? folded : outer).push_back(loop);
+}
+
+const char *Emitter::whyNoVectors(Lanes machine) {
+  if (!machine.vectorBits)
+    return "the machine has no vectors";
+  if (!isVectorizable(nest.op))
+    return "the body is no arithmetic on numbers alone";
+  return "along no loop do elements of two or more iterations lie side by side";
 }
 
 // Unit strides are what the lanes want; other strides cost a load per lane.

@@ -1,6 +1,7 @@
 // Every linalg operation on buffers that no kernel took becomes loops of vector
 // code, in place: elementwise chains, reductions, pools, transposes, gathers,
 // contractions without a tile.
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitNest.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -51,8 +52,10 @@ struct ExpandVectorLoops : impl::ExpandVectorLoopsBase<ExpandVectorLoops> {
     for (linalg::GenericOp op : generics) {
       ImplicitLocOpBuilder b(op.getLoc(), op);
       FailureOr<Nest> nest = makeNest(b, op, op->getOperands());
-      if (failed(nest))
-        continue; // scalar loops
+      if (failed(nest)) { // scalar loops
+        missed(op, "expand-vector-loops") << "an index is not linear";
+        continue;
+      }
       emitNest(b, *nest, lanes);
       op.erase();
     }

@@ -1,6 +1,7 @@
 // Groups each contraction with what belongs to it into one kernel: the zeros
 // around an input, the repacking of weights, the start value, and the
 // elementwise operations that follow (bias, activation, residual).
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/EmitWinograd.h"
@@ -116,6 +117,12 @@ bool isAlongVectors(AffineMap position, linalg::GenericOp root,
   return false;
 }
 
+// Says why an elementwise operation behind the group does not join it.
+void stayOutside(const Group &group, linalg::GenericOp next,
+                 const char *reason) {
+  missed(group.root, "form-kernels", next) << reason;
+}
+
 // Follows the result through elementwise operations that alone use it.
 void addEpilogue(Group &group, const LoopRoles &roles) {
   AffineMap position = group.root.getIndexingMapsArray().back();
@@ -127,14 +134,18 @@ void addEpilogue(Group &group, const LoopRoles &roles) {
       return;
     AffineMap map = next.getMatchingIndexingMap(&use);
     if (!map.isPermutation())
-      return;
+      return stayOutside(group, next, "it reads elements more than once");
     AffineMap own = next.getIndexingMapsArray().back();
     position = own.compose(inversePermutation(map)).compose(position);
     if (!isAlongVectors(position, group.root, roles))
-      return;
+      return stayOutside(group, next, "it writes across the vectors");
     group.ops.insert(next);
     group.last = next;
   }
+  for (Operation *user : group.last->getUsers())
+    if (auto next = dyn_cast<linalg::GenericOp>(user);
+        next && isElementwise(next))
+      return stayOutside(group, next, "the result has other users too");
 }
 
 // The buffer that the result is written to, before anything is in it.
@@ -275,8 +286,13 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
 
   static void formKernel(linalg::GenericOp root, TargetAttr target) {
     FailureOr<LoopRoles> roles = inferLoopRoles(root);
-    if (failed(roles) || !root.hasPureTensorSemantics())
+    if (failed(roles) || !root.hasPureTensorSemantics()) {
+      if (root.getNumDpsInputs() > 1)
+        missed(root, "form-kernels")
+            << "no register tile: an index is not linear, or the body has no "
+               "vector form";
       return;
+    }
     Group group{root, {}, root};
     addInit(group);
     addInputs(group, *roles);

@@ -1,4 +1,5 @@
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitRows.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -329,8 +330,11 @@ struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
       if (taken.contains(seed))
         continue;
       std::optional<Group> group = groupAround(seed);
-      if (!group)
+      if (!group) {
+        if (!isStatic(seed))
+          missed(seed, "form-row-kernels") << "only the run knows its sizes";
         continue;
+      }
       taken.insert(group->ops.begin(), group->ops.end());
       formKernel(*group);
     }

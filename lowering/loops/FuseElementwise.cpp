@@ -2,6 +2,7 @@
 // run inside the reduction that reads them. What is never bought with it: an
 // element computed more often than before, except where that is cheaper than
 // the memory traffic of keeping it.
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -70,21 +71,39 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
   return full <= 1;
 }
 
-bool isWorthFusing(OpOperand *operand) {
+// Null where the producer of an operand should move into its consumer.
+const char *whyApart(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!producer || !isa<linalg::GenericOp>(operand->getOwner()))
-    return false;
+    return "no elementwise operation makes it";
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   if (producer.getBody()->getOperations().size() +
           consumer.getBody()->getOperations().size() >
       mostOperations)
-    return false;
-  // A kernel's body is its schedule's business.
-  if (!readsEachOnce(operand) || producer->getParentOfType<KernelOp>())
-    return false;
+    return "the loop would be too long";
+  if (producer->getParentOfType<KernelOp>())
+    return "a kernel's body is its schedule's business";
+  if (!readsEachOnce(operand))
+    return "elements would be computed more than once";
   auto isHere = [&](Operation *user) { return user == operand->getOwner(); };
-  return llvm::all_of(producer->getUsers(), isHere) ||
-         isCheaperThanMemory(producer);
+  if (llvm::all_of(producer->getUsers(), isHere) ||
+      isCheaperThanMemory(producer))
+    return nullptr;
+  return "others use it too, and computing it again costs more";
+}
+
+bool isWorthFusing(OpOperand *operand) { return !whyApart(operand); }
+
+void explain(ModuleOp module) {
+  module.walk([](linalg::GenericOp consumer) {
+    for (OpOperand *operand : consumer.getDpsInputOperands()) {
+      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      if (!producer || producer.getNumReductionLoops())
+        continue;
+      if (const char *reason = whyApart(operand))
+        missed(producer, "fuse-elementwise", consumer) << reason;
+    }
+  });
 }
 
 struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
@@ -96,6 +115,7 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
+    explain(getOperation());
   }
 };
 

@@ -4,6 +4,7 @@
 // the caller's stack alignment. Among the tiles that fit, the one that costs
 // least by a count of what a core does per cycle.
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RowTiles.h"
 
 using namespace mlir;
@@ -16,8 +17,6 @@ namespace {
 constexpr double latency = 4;
 // Vectors that a core loads per cycle.
 constexpr double loadsPerCycle = 2;
-// Bytes that a core streams from L2 per cycle beside its multiplications.
-constexpr double l2BytesPerCycle = 24;
 constexpr int64_t mostRows = 14;
 // Rows that lie a multiple of a page apart share one set of the first cache.
 constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;

@@ -1,4 +1,5 @@
 #include "lowering/loops/Winograd.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,8 +12,6 @@ namespace {
 
 // Fewer channels than this do not pay for the transforms.
 constexpr int64_t fewestChannels = 24;
-// Bytes per cycle that come from behind L2, where weights of a network lie.
-constexpr double farBytesPerCycle = 6;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
 

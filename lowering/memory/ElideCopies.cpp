@@ -8,6 +8,7 @@
 //
 // A concatenation of concatenations (DenseNet) arrives as copies of all parts
 // of one buffer, side by side, into another. These are taken as one copy first.
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/memory/ChangeLayout.h"
 #include "lowering/memory/Signature.h"
@@ -385,8 +386,10 @@ struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
 
   void report(memref::CopyOp copy, Elision &elision) {
     ++kept;
+    const char *reason = elision.elide(copy);
+    missed(copy, "elide-copies") << reason;
     if (remarks)
-      copy.emitRemark("copy stays: ") << elision.elide(copy);
+      copy.emitRemark("copy stays: ") << reason;
   }
 
   // A copy that a lowering asked for is one like any other.

@@ -1,5 +1,6 @@
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Winograd.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -23,8 +24,11 @@ void transform(linalg::GenericOp root, TargetAttr target) {
   if (!value || value.isSplat())
     return;
   WinogradAttr schedule = chooseWinograd(*conv, target);
-  if (!schedule)
+  if (!schedule) {
+    missed(root, "transform-filters")
+        << "few channels or pixels: a direct convolution is as fast";
     return;
+  }
   SmallVector<char> storage;
   ArrayRef<char> bytes = bytesOf(value, storage);
   int64_t inputs = conv->extent(conv->input),

@@ -35,8 +35,10 @@ static std::string compilerPath() {
 
 static std::vector<std::string> compilerCommand(const Options &options,
                                                 const std::string &object) {
-  std::vector<std::string> command = {compilerPath(), options.input, "-o",
-                                      object};
+  std::vector<std::string> command = {options.input, "-o", object};
+  if (options.profile)
+    command.insert(command.end(),
+                   {"--profile", "--report=" + reportBeside(object)});
   for (const auto &[name, shape] : options.shapes) {
     command.push_back("--shape");
     command.push_back(fmt::format("{}:{}", name, fmt::join(shape, "x")));
@@ -50,8 +52,16 @@ static std::vector<std::string> compilerCommand(const Options &options,
   return command;
 }
 
+std::string reportBeside(const std::string &object) {
+  return object + ".json";
+}
+
 int compileModel(const Options &options, const std::string &object) {
-  std::vector<std::string> command = compilerCommand(options, object);
+  return runCompiler(compilerCommand(options, object));
+}
+
+int runCompiler(std::vector<std::string> command) {
+  command.insert(command.begin(), compilerPath());
   std::vector<char *> argv;
   for (std::string &word : command)
     argv.push_back(word.data());

@@ -18,7 +18,12 @@ private:
   std::string folder; // empty where none could be made
 };
 
-// The exit code of `onnxc INPUT -o OBJECT` with the options' flags.
+// The exit code of `onnxc INPUT -o OBJECT` with the options' flags. With
+// --profile a report lies beside the object.
 int compileModel(const Options &options, const std::string &object);
+std::string reportBeside(const std::string &object);
+
+// The exit code of the onnxc that lies beside this program.
+int runCompiler(std::vector<std::string> arguments);
 
 } // namespace onnxc::run

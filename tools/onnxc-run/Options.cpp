@@ -19,6 +19,9 @@ const char *const usage =
     "  --stol S            and as a part of the largest expected value (0)\n"
     "  --bench [--runs N]  measure: one warm-up, then N runs or about 1 s\n"
     "  --json              one JSON object on standard output\n"
+    "  --profile           compile so that regions are measured; prints a "
+    "table\n"
+    "  --report FILE       ... or writes it as .txt, .json or .html\n"
     "  --threads N         workers of the pool (1)\n"
     "  --seed N            of the random inputs (0)\n"
     "  --shape NAME:1x3x8  shape of an input; after the last colon nothing: a\n"
@@ -78,12 +81,21 @@ bool isCompilerFlag(std::string_view flag) {
   return false;
 }
 
+bool isReportName(std::string_view name) {
+  return name.ends_with(".txt") || name.ends_with(".json") ||
+         name.ends_with(".html");
+}
+
 using Apply = std::function<bool(std::string_view)>;
 
 // The flags that take a value.
 std::map<std::string_view, Apply> valueFlags(Options &options) {
   return {
       {"--data", [&](auto text) { return options.data = text, true; }},
+      {"--report",
+       [&](auto text) {
+         return options.report = text, isReportName(options.report);
+       }},
       {"--save", [&](auto text) { return options.save = text, true; }},
       {"--rtol", [&](auto text) { return parseNumber(text, options.rtol); }},
       {"--atol", [&](auto text) { return parseNumber(text, options.atol); }},
@@ -110,6 +122,8 @@ bool parseFlag(int argc, char **argv, int &index, Options &options,
     return options.bench = true;
   if (flag == "--json")
     return options.json = true;
+  if (flag == "--profile")
+    return options.profile = true;
   if (isCompilerFlag(flag)) {
     options.compilerFlags.emplace_back(flag);
     return true;
@@ -136,6 +150,10 @@ bool parseFlag(int argc, char **argv, int &index, Options &options,
 
 } // namespace
 
+bool isCompiled(const Options &options) {
+  return options.input.ends_with(".o") || options.input.ends_with(".so");
+}
+
 std::optional<Options> parseOptions(int argc, char **argv,
                                     std::string &problem) {
   Options options;
@@ -153,6 +171,14 @@ std::optional<Options> parseOptions(int argc, char **argv,
   }
   if (options.input.empty()) {
     problem = "no model";
+    return std::nullopt;
+  }
+  if (!options.report.empty() && !options.profile) {
+    problem = "--report belongs to --profile";
+    return std::nullopt;
+  }
+  if (options.profile && isCompiled(options)) {
+    problem = "--profile compiles the model itself: it wants .onnx or .mlir";
     return std::nullopt;
   }
   return options;

@@ -19,6 +19,8 @@ struct Options {
   std::string save;  // folder for output_I.pb
   bool bench = false;
   bool json = false;
+  bool profile = false;
+  std::string report; // of the profile; empty: a table on standard output
   std::optional<unsigned> runs;
   unsigned threads = 1;
   double rtol = 1e-3;
@@ -33,6 +35,9 @@ struct Options {
 };
 
 extern const char *const usage;
+
+// Whether the input is an object, and nothing is left to compile.
+bool isCompiled(const Options &options);
 
 // The options, or none where the command line is wrong; `problem` says how.
 std::optional<Options> parseOptions(int argc, char **argv,

@@ -15,7 +15,7 @@ constexpr uint64_t cacheLine = 64;
 Session::Session(Model opened, const Options &options)
     : model(std::move(opened)),
       pool(options.threads > 1 ? onnxc_pool_create(options.threads) : nullptr),
-      guarded(!options.bench) {
+      guarded(!options.bench && !options.profile) {
   if (options.threads > 1 && !pool)
     fail("the system refuses threads");
 }

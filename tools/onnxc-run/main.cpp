@@ -4,10 +4,12 @@
 #include "Bench.h"
 #include "Compare.h"
 #include "Compile.h"
+#include "Profile.h"
 #include "Session.h"
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <google/protobuf/stubs/logging.h>
 
 using namespace onnxc::run;
@@ -16,10 +18,6 @@ namespace fs = std::filesystem;
 static int fail(const std::string &why) {
   fmt::print(stderr, "onnxc-run: {}\n", why);
   return Failed;
-}
-
-static bool isCompiled(const std::string &path) {
-  return path.ends_with(".o") || path.ends_with(".so");
 }
 
 // Compares with every output_I.pb that is there.
@@ -101,6 +99,19 @@ static void report(const Times &times, const Session &session,
              session.arenaBytes(), model.weights_bytes, session.codeBytes());
 }
 
+// Adds the times of the regions to the report that lies beside the object.
+static int profile(Session &session, const std::string &object,
+                   const Options &options) {
+  std::optional<std::string> times = measureRegions(session, options.runs);
+  if (!times)
+    return fail(session.problem());
+  std::string measured = object + ".times";
+  if (!(std::ofstream(measured) << *times))
+    return fail(fmt::format("cannot write '{}'", measured));
+  return runCompiler({"report", reportBeside(object),
+                      options.report.empty() ? "-" : options.report, measured});
+}
+
 // Everything after the model is an object.
 static int runObject(const std::string &path, const Options &options) {
   onnxc_loaded *opened = nullptr;
@@ -122,11 +133,13 @@ static int runObject(const std::string &path, const Options &options) {
   int code = Ok;
   if (!options.data.empty())
     code = compareOutputs(*outputs, model, options);
-  else if (!options.bench)
+  else if (!options.bench && !options.profile)
     for (size_t i = 0; i < outputs->size(); ++i)
       show((*outputs)[i], onnxc_model_outputs(&model)[i]);
   if (!options.save.empty() && !saveOutputs(*outputs, model, options.save))
     return fail(fmt::format("cannot write into '{}'", options.save));
+  if (options.profile && code == Ok)
+    code = profile(session, path, options);
   if (!options.bench)
     return code;
   std::optional<Times> times = measure(session, options.runs);
@@ -149,7 +162,7 @@ int main(int argc, char **argv) {
     return Usage;
   }
   google::protobuf::SetLogHandler(nullptr); // we say it ourselves
-  if (isCompiled(options->input))
+  if (isCompiled(*options))
     return runObject(options->input, *options);
   TemporaryFolder folder;
   if (folder.path().empty())

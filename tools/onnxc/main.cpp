@@ -1,7 +1,9 @@
 // The command line: arguments become Options. The only file of the compiler
 // that knows llvm::cl.
 #include "Inspect.h"
+#include "RenderReport.h"
 #include "compiler/Compile.h"
+#include "compiler/report/Report.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -99,6 +101,12 @@ struct Flags {
   Flag<std::string> maxRam{
       "max-ram", cl::value_desc("bytes"), cl::cat(category),
       cl::desc("Refuse a model whose arena is larger; 64K, 2M")};
+  Flag<std::string> report{
+      "report", cl::value_desc("file"), cl::cat(category),
+      cl::desc("Write what became of the model; .txt, .json or .html")};
+  Flag<bool> profile{"profile", cl::cat(category),
+                     cl::desc("Let the object measure its regions; see "
+                              "onnxc-run --profile")};
   Flag<bool> json{"json", cl::cat(category),
                   cl::desc("check: say it in JSON on standard output")};
   Flag<unsigned> threads{
@@ -200,6 +208,8 @@ Options Flags::options() const {
   options.stopAfter = stopAfter;
   options.writeDependencies = dependencies;
   options.verbose = verbose;
+  options.report = report;
+  options.profile = profile;
   options.json = json;
   options.threads = threads;
   options.configure = [](mlir::PassManager &passes) {
@@ -227,6 +237,11 @@ std::string complete(Options &options, const Flags &flags, Command command) {
     return "--max-ram wants bytes, got '" + flags.maxRam + "'";
   if (!parseBytes(flags.largeData, options.largeDataThreshold))
     return "--large-data-threshold wants bytes, got '" + flags.largeData + "'";
+  if (!options.report.empty() && !isReportName(options.report))
+    return "--report wants a file .txt, .json or .html, got '" +
+           options.report + "'";
+  if (!options.report.empty() && command == Command::Check)
+    return "--report belongs to a compilation";
   if (options.json && command != Command::Check)
     return "--json belongs to 'onnxc check'";
   if (command == Command::Check) {
@@ -267,6 +282,8 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   if (argc > 1 && StringRef(argv[1]) == "inspect")
     return argc == 3 ? inspect(argv[2]) : usage("inspect takes one object");
+  if (argc > 1 && StringRef(argv[1]) == "report")
+    return renderReport(llvm::ArrayRef(argv + 2, argc - 2));
   // `onnxc check model.onnx` names every node that is not supported.
   if (argc > 1 && StringRef(argv[1]) == "check")
     return compileCommand(Command::Check, argc - 1, argv + 1);

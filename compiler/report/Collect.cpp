@@ -1,0 +1,400 @@
+// Stage memory is the one place where a region is still one operation with its
+// specification and everything has its place. What the code of a region will
+// be is seen by writing it: a copy of each distinct region goes through the
+// passes that expand it, and is dropped.
+#include "compiler/report/Collect.h"
+#include "compiler/report/Work.h"
+#include "dialects/onnx/NodeLocation.h"
+#include "dialects/onnxc/Onnxc.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
+#include "lowering/memory/Regions.h"
+#include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+// Where nobody has measured one.
+constexpr double assumedGhz = 3;
+
+// One use of memory by a region.
+struct Access {
+  Value value;
+  bool reads, writes;
+};
+
+SmallVector<Access> accessesOf(Operation *region) {
+  SmallVector<Access> accesses;
+  auto destinations = dyn_cast<DestinationStyleOpInterface>(region);
+  for (OpOperand &operand : region->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    bool writes = destinations && destinations.isDpsInit(&operand);
+    bool reads = !writes;
+    if (auto kernel = dyn_cast<KernelOp>(region))
+      reads |= writes && kernel.readsOutput(operand);
+    else if (auto op = dyn_cast<linalg::LinalgOp>(region))
+      reads = op.payloadUsesValueFromOperand(&operand);
+    else if (auto copy = dyn_cast<memref::CopyOp>(region))
+      writes = operand.get() == copy.getTarget(), reads = !writes;
+    accesses.push_back({operand.get(), reads, writes});
+  }
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(region->getRegions(), captured);
+  bool isLoop = !isa<KernelOp, linalg::LinalgOp, memref::CopyOp>(region);
+  for (Value value : captured)
+    if (isa<MemRefType>(value.getType()))
+      accesses.push_back({value, true, isLoop});
+  return accesses;
+}
+
+// Every node that a location leads to.
+void addNodes(Location location, llvm::StringSet<> &seen,
+              std::vector<ReportNode> &nodes) {
+  location->walk([&](Location inner) {
+    NodeName node = nodeOf(inner);
+    if (!isa<NameLoc>(inner) || node.type.empty())
+      return WalkResult::advance();
+    if (seen.insert(node.name).second)
+      nodes.push_back({node.name.str(), node.type.str()});
+    return WalkResult::skip();
+  });
+}
+
+// What is made for the nodes of others, and shared, says nothing of this one.
+bool isShared(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() ||
+         isa<linalg::FillOp, linalg::UnPackOp, tensor::EmptyOp,
+             WinogradFilterOp>(op);
+}
+
+std::vector<ReportNode> nodesOf(Operation *region) {
+  std::vector<ReportNode> nodes;
+  llvm::StringSet<> seen;
+  region->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == region || !isShared(op))
+      addNodes(op->getLoc(), seen, nodes);
+  });
+  return nodes;
+}
+
+std::string shapeText(Type type) {
+  auto shaped = dyn_cast_or_null<MemRefType>(type);
+  if (!shaped)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(
+      shaped.getShape(), stream,
+      [&](int64_t size) {
+        ShapedType::isDynamic(size) ? stream << '?' : stream << size;
+      },
+      "x");
+  stream << (text.empty() ? "" : " ") << shaped.getElementType();
+  return text;
+}
+
+int64_t runsOf(Operation *region) {
+  int64_t runs = 1;
+  for (Operation *op = region->getParentOp(); !isa<func::FuncOp>(op);
+       op = op->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    std::optional<APInt> trips =
+        loop ? loop.getStaticTripCount() : std::nullopt;
+    if (!loop && isa<scf::IfOp>(op))
+      continue;
+    if (!trips)
+      return 0;
+    runs *= trips->getSExtValue();
+  }
+  return runs;
+}
+
+class Collector {
+public:
+  Collector(ModuleOp module, std::vector<MissedRemark> &remarks)
+      : module(module), model(findModel(module)), remarks(remarks),
+        views(model), regions(regionsOf(model)) {}
+
+  ModelReport collect(StringRef name);
+
+private:
+  void describeMachine();
+  ReportRegion describe(Operation *region);
+  void predict(ReportRegion &region);
+  void follow(Operation *region, int64_t number);
+  void addMissed();
+
+  // What expanding a region shows.
+  struct Code {
+    int64_t vectorBits = 0;
+    std::string scalar;
+  };
+  Code codeOf(Operation *region);
+
+  // The memory that a value is a view of: a place in the arena or the weights,
+  // an argument, an allocation.
+  Value rootOf(Value value) const;
+  bool isWeight(Value value) const {
+    return rootOf(value) == lentMemory(model)->weights ||
+           isViewOf(rootOf(value), lentMemory(model)->weights);
+  }
+  static bool isViewOf(Value root, Value memory) {
+    auto view = root.getDefiningOp<memref::ViewOp>();
+    return view && view.getSource() == memory;
+  }
+
+  ModuleOp module;
+  func::FuncOp model;
+  std::vector<MissedRemark> &remarks;
+  BufferViewFlowAnalysis views;
+  SmallVector<Operation *> regions;
+  ModelReport report;
+  llvm::StringMap<Code> codes; // by the text of the region
+  DenseMap<Value, SmallVector<int64_t>> writers;
+  llvm::MapVector<Value, ReportBuffer> buffers;
+};
+
+void Collector::describeMachine() {
+  ReportMachine &machine = report.machine;
+  if (auto target = module->getAttrOfType<TargetAttr>(targetAttrName))
+    machine = {target.getTriple().str(),   target.getCpu().str(),
+               target.getVectorBits(),     target.getFmaPerCycle(),
+               target.getL1Bytes(),        target.getL2Bytes(),
+               l2BytesPerCycle,            farBytesPerCycle,
+               assumedGhz};
+}
+
+Value Collector::rootOf(Value value) const {
+  Value memory = lentMemory(model)->arena, weights = lentMemory(model)->weights;
+  Value found = value;
+  for (Value origin : views.resolveReverse(value))
+    if (isViewOf(origin, memory) || isViewOf(origin, weights))
+      return origin;
+    else if (isa<BlockArgument>(origin) || origin.getDefiningOp<AllocateOp>())
+      found = origin;
+  return found;
+}
+
+Collector::Code Collector::codeOf(Operation *region) {
+  if (!isa<KernelOp, linalg::LinalgOp, memref::CopyOp>(region))
+    return {0, "a loop whose iterations depend on each other"};
+  MLIRContext *context = module.getContext();
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(module.getLoc());
+  (*scratch)->setAttrs(module->getAttrs());
+  llvm::SetVector<Value> used(region->operand_begin(), region->operand_end());
+  getUsedValuesDefinedAbove(region->getRegions(), used);
+  auto builder = OpBuilder::atBlockEnd(scratch->getBody());
+  SmallVector<Value> arguments;
+  SmallVector<Type> types;
+  for (Value value : used)
+    if (!matchPattern(value, m_Constant())) {
+      arguments.push_back(value);
+      types.push_back(value.getType());
+    }
+  auto function = func::FuncOp::create(builder, region->getLoc(), "model",
+                                       builder.getFunctionType(types, {}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping mapping;
+  mapping.map(arguments, function.getArguments());
+  for (Value value : used)
+    if (!mapping.contains(value))
+      builder.clone(*value.getDefiningOp(), mapping);
+  builder.clone(*region, mapping);
+  func::ReturnOp::create(builder, region->getLoc());
+  std::string key;
+  llvm::raw_string_ostream stream(key);
+  function.print(stream, OpPrintingFlags().elideLargeElementsAttrs());
+  auto [known, isNew] = codes.try_emplace(key);
+  if (!isNew)
+    return known->second;
+  size_t heard = remarks.size();
+  PassManager passes(context);
+  passes.enableVerifier(false);
+  passes.addPass(createExpandKernels());
+  passes.addPass(createExpandVectorLoops());
+  Code code;
+  if (failed(passes.run(*scratch)))
+    return code;
+  scratch->walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto vector = dyn_cast<VectorType>(type);
+          vector && vector.getElementType().isIntOrFloat() &&
+          vector.getElementTypeBitWidth() > 1)
+        code.vectorBits = std::max<int64_t>(
+            code.vectorBits,
+            vector.getNumElements() * vector.getElementTypeBitWidth());
+  });
+  for (size_t i = heard; i < remarks.size() && !code.vectorBits; ++i)
+    code.scalar = remarks[i].reason;
+  remarks.resize(std::min(heard, remarks.size()));
+  return known->second = code;
+}
+
+ReportRegion Collector::describe(Operation *region) {
+  ReportRegion result;
+  result.name = nodeOf(region->getLoc()).name.str();
+  result.nodes = nodesOf(region);
+  if (result.name.empty() && !result.nodes.empty())
+    result.name = result.nodes.front().name;
+  Method method = methodOf(region);
+  result.algorithm = method.algorithm;
+  result.schedule = method.schedule;
+  result.layout = method.layout;
+  Work work = countWork(region);
+  result.flops = work.flops;
+  result.executedFlops = work.executed;
+  result.runs = runsOf(region);
+  bool hasOutput = false;
+  for (const Access &access : accessesOf(region)) {
+    int64_t bytes = bytesOf(access.value.getType());
+    if (access.writes && hasOutput && !access.reads)
+      continue; // scratch of the kernel
+    if (access.writes && !hasOutput)
+      result.output = shapeText(access.value.getType());
+    hasOutput |= access.writes;
+    if (access.writes)
+      result.bytesWritten += bytes;
+    if (access.reads)
+      (isWeight(access.value) ? result.weightBytes : result.bytesRead) += bytes;
+  }
+  Code code = codeOf(region);
+  result.vectorBits = code.vectorBits;
+  result.scalar = code.scalar;
+  predict(result);
+  return result;
+}
+
+// The least time that arithmetic and memory allow: the roofline.
+void Collector::predict(ReportRegion &region) {
+  const ReportMachine &machine = report.machine;
+  double lanes = std::max<int64_t>(machine.vectorBits / 32, 1);
+  double arithmetic = region.executedFlops /
+                      (2 * lanes * std::max<int64_t>(machine.fmaPerCycle, 1));
+  int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
+  bool isNear = bytes <= machine.l2Bytes / 2;
+  double memory = bytes / (isNear ? l2BytesPerCycle : farBytesPerCycle);
+  region.predictedCycles = std::max(arithmetic, memory);
+  region.bound = arithmetic >= memory ? "arithmetic"
+                 : isNear             ? "cache"
+                                      : "memory";
+}
+
+// From which regions values come, and how long buffers live.
+void Collector::follow(Operation *region, int64_t number) {
+  ReportRegion &here = report.regions[number];
+  Value arena = lentMemory(model)->arena;
+  SmallVector<Access> accesses = accessesOf(region);
+  for (const Access &access : accesses) {
+    Value root = rootOf(access.value);
+    if (access.reads)
+      for (int64_t writer : writers.lookup(root))
+        here.inputs.push_back({writer, bytesOf(access.value.getType())});
+    auto view = root.getDefiningOp<memref::ViewOp>();
+    if (!view || view.getSource() != arena)
+      continue;
+    APInt offset;
+    auto [entry, isNew] = buffers.insert({root, ReportBuffer()});
+    ReportBuffer &buffer = entry->second;
+    if (isNew) {
+      buffer.bytes = bytesOf(view.getType());
+      buffer.first = number;
+      if (matchPattern(view.getByteShift(), m_ConstantInt(&offset)))
+        buffer.offset = offset.getSExtValue();
+    }
+    buffer.last = number;
+  }
+  for (const Access &access : accesses) {
+    if (!access.writes)
+      continue;
+    auto &list = writers[rootOf(access.value)];
+    if (access.value == rootOf(access.value))
+      list.clear();
+    list.push_back(number);
+  }
+}
+
+// A remark belongs to the region of its node; one of two nodes that have become
+// one region after all is void.
+void Collector::addMissed() {
+  llvm::StringMap<SmallVector<int64_t>> regionsByNode;
+  for (auto [number, region] : llvm::enumerate(report.regions))
+    for (const ReportNode &node : region.nodes)
+      regionsByNode[node.name].push_back(number);
+  for (const MissedRemark &remark : remarks) {
+    auto own = regionsByNode.find(remark.node);
+    if (own == regionsByNode.end())
+      continue;
+    SmallVector<int64_t> others = regionsByNode.lookup(remark.with);
+    // Nor do chains count that ended as the epilogue of a kernel.
+    bool isVoid = llvm::any_of(own->second, [&](int64_t number) {
+      return llvm::is_contained(others, number) ||
+             (remark.pass == "fuse-elementwise" &&
+              isa<KernelOp>(regions[number]));
+    });
+    if (!isVoid)
+      report.missed.push_back({remark.pass, remark.node, remark.type,
+                               remark.with, remark.reason,
+                               own->second.front()});
+  }
+  for (auto [number, region] : llvm::enumerate(report.regions)) {
+    NodeName node = nodeOf(regions[number]->getLoc());
+    if (!region.scalar.empty())
+      report.missed.push_back({"expand-vector-loops", region.name,
+                               node.type.str(), "", region.scalar,
+                               int64_t(number)});
+  }
+}
+
+ModelReport Collector::collect(StringRef name) {
+  report.model = name.str();
+  describeMachine();
+  if (auto bytes = module->getAttrOfType<IntegerAttr>(arenaBytesAttrName))
+    report.arenaBytes = bytes.getInt();
+  bool isSymbolic = false;
+  model.walk([&](Operation *op) {
+    for (Value value : op->getOperands())
+      if (auto type = dyn_cast<MemRefType>(value.getType()))
+        isSymbolic |= !type.hasStaticShape() &&
+                      value != lentMemory(model)->arena &&
+                      value != lentMemory(model)->weights;
+  });
+  report.symbolHint = isSymbolic ? unknownSize : 0;
+  if (auto weights = module->getAttrOfType<ArrayAttr>(weightsAttrName);
+      weights && !weights.empty()) {
+    auto last = cast<WeightAttr>(weights.getValue().back());
+    ShapedType type = last.getValue().getShapedType();
+    report.weightsBytes =
+        last.getOffset() +
+        type.getNumElements() *
+            llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  }
+  for (Operation *region : regions)
+    report.regions.push_back(describe(region));
+  for (auto [number, region] : llvm::enumerate(regions))
+    follow(region, number);
+  for (auto &[root, buffer] : buffers)
+    report.buffers.push_back(buffer);
+  addMissed();
+  return std::move(report);
+}
+
+} // namespace
+
+ModelReport collectReport(ModuleOp module, StringRef model,
+                     std::vector<MissedRemark> &remarks) {
+  return Collector(module, remarks).collect(model);
+}
+
+} // namespace onnxc

@@ -1,0 +1,110 @@
+// The report as a table for a terminal.
+#include "compiler/report/Report.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <fmt/format.h>
+
+namespace onnxc {
+namespace {
+
+std::string withUnit(double number, const char *unit) {
+  static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+  size_t step = 0;
+  for (; number >= 1000 && step + 1 < std::size(prefixes); ++step)
+    number /= 1000;
+  return fmt::format("{:.{}f} {}{}", number, number < 10 && step ? 2 : 0,
+                     prefixes[step], unit);
+}
+
+std::string shortened(const std::string &text, size_t width) {
+  return text.size() <= width ? text : "..." + text.substr(text.size() - width + 3);
+}
+
+std::string time(const ModelReport &report, const ReportRegion &region) {
+  std::string text = fmt::format("{:9.3f}", report.predictedMs(region) * 1000);
+  if (region.measuredMs)
+    text += fmt::format(" {:9.3f}", *region.measuredMs * 1000);
+  return text;
+}
+
+void summarize(const ModelReport &report, std::string &text) {
+  const ReportMachine &machine = report.machine;
+  size_t nodes = 0;
+  double predicted = 0;
+  for (const ReportRegion &region : report.regions) {
+    nodes += region.nodes.size();
+    predicted += report.predictedMs(region);
+  }
+  text += fmt::format("{} for {} ({} bit vectors, {} multiply-adds a cycle)\n",
+                      report.model, machine.cpu, machine.vectorBits,
+                      machine.fmaPerCycle);
+  text += fmt::format(
+      "{} regions of {} nodes, {}, weights {}, arena {}\n",
+      report.regions.size(), nodes, withUnit(report.flops(), "FLOP"),
+      withUnit(report.weightsBytes, "B"),
+      report.arenaBytes ? withUnit(*report.arenaBytes, "B")
+                        : "known at entry");
+  if (report.symbolHint)
+    text += fmt::format("unknown sizes are taken for {}\n", report.symbolHint);
+  text += fmt::format("roofline at {:.2f} GHz: {:.3f} ms", machine.clockGhz,
+                      predicted);
+  if (report.measuredMs)
+    text += fmt::format(", measured: {:.3f} ms", *report.measuredMs);
+  text += "\n\n";
+}
+
+void listRegions(const ModelReport &report, std::string &text) {
+  text += fmt::format("{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {:>9}{}\n",
+                      "", "region", "algorithm", "schedule", "output", "vector",
+                      "FLOP", "bytes", "us",
+                      report.measuredMs ? "  measured" : "");
+  for (auto [number, region] : llvm::enumerate(report.regions)) {
+    int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
+    text += fmt::format(
+        "{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {}\n", number,
+        shortened(region.name, 28), region.algorithm, region.schedule,
+        shortened(region.output, 20), region.vectorBits,
+        withUnit(region.flops, ""), withUnit(bytes, "B"), time(report, region));
+    if (region.nodes.size() > 1) {
+      text += "       nodes:";
+      for (const ReportNode &node : region.nodes)
+        text += fmt::format(" {} ({})", node.name, node.type);
+      text += "\n";
+    }
+  }
+}
+
+void listBuffers(const ModelReport &report, std::string &text) {
+  text += fmt::format("\n{:>12} {:>12} {:>6} {:>5}  arena\n", "offset", "bytes",
+                      "first", "last");
+  for (const ReportBuffer &buffer : report.buffers)
+    text += fmt::format(
+        "{:>12} {:>12} {:>6} {:>5}  {}\n",
+        buffer.offset ? fmt::format("{}", *buffer.offset) : "at entry",
+        buffer.bytes, buffer.first, buffer.last,
+        report.regions[buffer.first].name);
+}
+
+void listMissed(const ModelReport &report, std::string &text) {
+  if (report.missed.empty())
+    return;
+  text += "\nnot done, and why\n";
+  for (const ReportMissed &missed : report.missed)
+    text += fmt::format("  {} ({}): {}{}: {}\n", missed.node, missed.type,
+                        missed.pass,
+                        missed.with.empty() ? "" : " with " + missed.with,
+                        missed.reason);
+}
+
+} // namespace
+
+std::string renderText(const ModelReport &report) {
+  std::string text;
+  summarize(report, text);
+  listRegions(report, text);
+  listBuffers(report, text);
+  listMissed(report, text);
+  return text;
+}
+
+} // namespace onnxc

@@ -1,0 +1,246 @@
+#include "compiler/report/Work.h"
+#include "dialects/onnxc/Onnxc.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= ShapedType::isDynamic(size) ? unknownSize : size;
+  return result;
+}
+
+// Arithmetic of one operation of a body.
+int64_t flopsOf(Operation &op) {
+  if (isa<math::FmaOp>(op))
+    return 2;
+  bool isArithmetic =
+      isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+          arith::RemFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+          arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::SubIOp,
+          arith::MulIOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp,
+          arith::MinUIOp>(op) ||
+      isa<math::MathDialect>(op.getDialect());
+  return isArithmetic && op.getNumResults() == 1 &&
+         op.getResult(0).getType().isIntOrFloat();
+}
+
+int64_t flopsOf(linalg::LinalgOp op) {
+  int64_t each = 0;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    each += flopsOf(inner);
+  return each * product(op.getStaticLoopRanges());
+}
+
+// The products of the transformed tiles; the transforms themselves are few.
+std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule) {
+  FailureOr<SquareConvolution> conv = matchSquareConvolution(op);
+  if (failed(conv))
+    return std::nullopt;
+  int64_t tile = schedule.getTile(), points = (tile + 2) * (tile + 2);
+  int64_t tiles = conv->extent(conv->batch) *
+                  llvm::divideCeil(conv->extent(conv->row), tile) *
+                  llvm::divideCeil(conv->extent(conv->column), tile);
+  return 2 * points * tiles * conv->extent(conv->input) *
+         conv->extent(conv->output);
+}
+
+//===-- Words ---------------------------------------------------------------//
+
+linalg::GenericOp reductionOf(Operation *region) {
+  linalg::GenericOp found;
+  region->walk([&](linalg::GenericOp op) {
+    if (!found && op.getNumReductionLoops())
+      found = op;
+  });
+  return found;
+}
+
+enum class Window { None, Single, Several };
+
+// Whether an input is read at sums of loops, and over how many of its elements.
+Window windowOf(linalg::GenericOp op) {
+  Window window = Window::None;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr index : map.getResults()) {
+      if (!isa<AffineBinaryOpExpr>(index))
+        continue;
+      window = std::max(window, Window::Single);
+      for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+        if (type == utils::IteratorType::reduction && extents[loop] != 1 &&
+            index.isFunctionOfDim(loop))
+          window = Window::Several;
+    }
+  return window;
+}
+
+bool slides(linalg::GenericOp op) { return windowOf(op) != Window::None; }
+
+bool multiplies(linalg::GenericOp op) {
+  return llvm::any_of(op.getBody()->getOperations(), [](Operation &inner) {
+    return isa<arith::MulFOp, arith::MulIOp>(inner);
+  });
+}
+
+std::string contraction(linalg::GenericOp root) {
+  if (!root)
+    return "contraction";
+  if (!multiplies(root))
+    return slides(root) ? "pooling" : "reduction";
+  FailureOr<LoopRoles> roles = inferLoopRoles(root);
+  bool isDepthwise = succeeded(roles) && slides(root);
+  for (OpOperand *input : root.getDpsInputOperands())
+    isDepthwise = isDepthwise && root.getMatchingIndexingMap(input)
+                                     .isFunctionOfDim(roles->vector);
+  if (isDepthwise)
+    return "depthwise convolution";
+  Window window = windowOf(root);
+  return window == Window::None     ? "matrix product"
+         : window == Window::Single ? "1x1 convolution"
+                                    : "direct convolution";
+}
+
+std::string kindOf(linalg::GenericOp op) {
+  int64_t flops = 0;
+  for (Operation &inner : op.getBody()->without_terminator())
+    flops += flopsOf(inner);
+  if (op.getNumReductionLoops())
+    return multiplies(op) && op.getNumDpsInputs() > 1
+               ? "contraction without tile"
+               : "reduction";
+  return flops ? "elementwise" : "movement";
+}
+
+std::string tileOf(ContractionAttr schedule) {
+  return fmt::format("{}x{} tile, {} outermost", schedule.getRows(),
+                     schedule.getColumns(),
+                     stringifyLoopOrder(schedule.getOuter()).str());
+}
+
+Method methodOfKernel(KernelOp kernel) {
+  Attribute attribute = kernel.getSchedule();
+  if (auto schedule = dyn_cast<ContractionAttr>(attribute))
+    return {contraction(reductionOf(kernel)), tileOf(schedule), ""};
+  if (auto schedule = dyn_cast<WinogradAttr>(attribute))
+    return {fmt::format("Winograd F({0}x{0}, 3x3)", schedule.getTile()),
+            fmt::format("{} tile rows, {}", schedule.getTileRows(),
+                        tileOf(schedule.getProduct())),
+            ""};
+  if (auto schedule = dyn_cast<RowsAttr>(attribute))
+    return {"row kernel", fmt::format("{} outer loops", schedule.getOuter()),
+            ""};
+  // A kind that this file does not know calls itself what it is.
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  StringRef name = StringRef(text).split('<').first;
+  name.consume_front("#onnxc.");
+  return {name.str() + " kernel", "", ""};
+}
+
+Type outputOf(Operation *region) {
+  if (auto copy = dyn_cast<memref::CopyOp>(region))
+    return copy.getTarget().getType();
+  auto destinations = dyn_cast<DestinationStyleOpInterface>(region);
+  if (!destinations || destinations.getNumDpsInits() == 0)
+    return {};
+  return destinations.getDpsInits()[0].getType();
+}
+
+bool hasGaps(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset, next = 1;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
+    int64_t size = type.getDimSize(i);
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(strides[i]))
+      return false;
+    if (size != 1 && strides[i] != next)
+      return true;
+    next *= size;
+  }
+  return false;
+}
+
+// Where lanes run along channels, so do elements.
+std::string layoutOf(Operation *region) {
+  std::string layout = "row-major";
+  if (linalg::GenericOp root = reductionOf(region); root && slides(root)) {
+    AffineExpr last = root.getIndexingMapsArray().back().getResults().back();
+    bool isPixel = llvm::any_of(root.getIndexingMapsArray(), [&](AffineMap map) {
+      return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+        auto dim = dyn_cast<AffineDimExpr>(last);
+        return isa<AffineBinaryOpExpr>(index) && dim &&
+               index.isFunctionOfDim(dim.getPosition());
+      });
+    });
+    layout = isPixel ? "channels first" : "channels last";
+  }
+  if (hasGaps(dyn_cast_or_null<MemRefType>(outputOf(region))))
+    layout += ", part of a larger value";
+  return layout;
+}
+
+} // namespace
+
+Work countWork(Operation *region) {
+  Work work;
+  auto kernel = dyn_cast<KernelOp>(region);
+  auto winograd = kernel ? dyn_cast<WinogradAttr>(kernel.getSchedule())
+                         : WinogradAttr();
+  region->walk([&](linalg::LinalgOp op) {
+    int64_t flops = flopsOf(op);
+    work.flops += flops;
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    std::optional<int64_t> fewer =
+        winograd && generic && op.getNumReductionLoops()
+            ? executedOf(generic, winograd)
+            : std::nullopt;
+    work.executed += fewer.value_or(flops);
+  });
+  return work;
+}
+
+int64_t bytesOf(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref)
+    return 0;
+  SmallVector<int64_t> strides;
+  int64_t offset, elements = 1;
+  bool known = succeeded(memref.getStridesAndOffset(strides, offset));
+  for (auto [i, size] : llvm::enumerate(memref.getShape()))
+    if (!known || strides[i] != 0)
+      elements *= ShapedType::isDynamic(size) ? unknownSize : size;
+  Type element = memref.getElementType();
+  return element.isIntOrFloat()
+             ? elements * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
+             : elements * 8;
+}
+
+Method methodOf(Operation *region) {
+  Method method{"loop", "", ""};
+  if (auto kernel = dyn_cast<KernelOp>(region))
+    method = methodOfKernel(kernel);
+  else if (isa<memref::CopyOp, linalg::CopyOp>(region))
+    method.algorithm = "copy";
+  else if (isa<linalg::FillOp>(region))
+    method.algorithm = "fill";
+  else if (auto generic = dyn_cast<linalg::GenericOp>(region))
+    method.algorithm = kindOf(generic);
+  else if (isa<linalg::LinalgOp>(region))
+    method.algorithm = region->getName().stripDialect().str();
+  if (outputOf(region))
+    method.layout = layoutOf(region);
+  return method;
+}
+
+} // namespace onnxc

@@ -1,0 +1,12 @@
+// What a core gets from its memories, for counts of cycles. No fact of
+// #onnxc.target yet: the machines that were measured differ little.
+#pragma once
+
+namespace onnxc {
+
+// Streamed from L2 beside multiplications.
+inline constexpr double l2BytesPerCycle = 24;
+// From behind L2, where weights of a network lie.
+inline constexpr double farBytesPerCycle = 6;
+
+} // namespace onnxc

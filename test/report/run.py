@@ -1,0 +1,184 @@
+"""What --report says of a small residual network, and that saying it changes nothing.
+
+    run.py BIN_FOLDER WORK_FOLDER
+
+Writes its model as text, so that it needs no package. Prints what is wrong; exit 1 then.
+"""
+
+import html.parser
+import json
+import pathlib
+import random
+import subprocess
+import sys
+
+BIN, WORK = (pathlib.Path(argument) for argument in sys.argv[1:3])
+FORMS = ("txt", "json", "html")
+
+
+def sizes(shape):
+    return " ".join(f"dim {{ dim_value: {size} }}" for size in shape)
+
+
+def value(name, shape):
+    return f'{{ name: "{name}" type {{ tensor_type {{ elem_type: 1 shape {{ {sizes(shape)} }} }} }} }}'
+
+
+def weight(name, *shape):
+    random.seed(name)
+    count = 1
+    for size in shape:
+        count *= size
+    data = " ".join(f"float_data: {random.uniform(-1, 1):.4f}" for _ in range(count))
+    return f'initializer {{ name: "{name}" data_type: 1 {" ".join(f"dims: {size}" for size in shape)} {data} }}\n'
+
+
+def node(op, name, inputs, rest=""):
+    reads = " ".join(f'input: "{i}"' for i in inputs)
+    return f'node {{ op_type: "{op}" name: "{name}" {reads} output: "{name}.out" {rest} }}\n'
+
+
+def ints(name, *numbers):
+    return f'attribute {{ name: "{name}" type: INTS {" ".join(f"ints: {number}" for number in numbers)} }}'
+
+
+def residual_network():
+    """Two 3x3 convolutions of 16 channels on 8x8 pixels, a sum, a 1x1 convolution, a mean, a product."""
+    conv = ints("pads", 1, 1, 1, 1) + ints("kernel_shape", 3, 3)
+    body = (weight("w1", 16, 16, 3, 3) + weight("w2", 16, 16, 3, 3) + weight("w3", 16, 16, 1, 1)
+            + weight("w4", 16, 10)
+            + node("Conv", "first", ["x", "w1"], conv) + node("Relu", "cut", ["first.out"])
+            + node("Conv", "second", ["cut.out", "w2"], conv) + node("Add", "join", ["second.out", "cut.out"])
+            + node("Conv", "third", ["join.out", "w3"], ints("kernel_shape", 1, 1))
+            + node("GlobalAveragePool", "mean", ["third.out"])
+            + node("Flatten", "flat", ["mean.out"]) + node("MatMul", "scores", ["flat.out", "w4"]))
+    return (f'ir_version: 8 opset_import {{ version: 17 }}\ngraph {{ name: "g" input {value("x", (1, 16, 8, 8))} '
+            f'output {value("scores.out", (1, 10))}\n{body}}}\n')
+
+
+def run(*command, code=0):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    expect(done.returncode == code, f"exit {done.returncode} from {' '.join(map(str, command))}: {done.stderr}")
+    return done.stdout + done.stderr
+
+
+failures = []
+
+
+def expect(holds, what):
+    if not holds:
+        failures.append(what)
+
+
+class Balanced(html.parser.HTMLParser):
+    """Every element is closed, in order, and nothing comes from elsewhere."""
+
+    VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.problems, self.report, self.texts = [], [], "", {}
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append((tag, dict(attrs).get("id")))
+        self.problems += [f"<{tag} {name}>" for name, _ in attrs if name in ("src", "href")]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop()[0] != tag:
+            self.problems.append(f"</{tag}>")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == ("script", "report"):
+            self.report += data
+
+
+def by_node(report, name):
+    return next(region for region in report["regions"] if name in [node["name"] for node in region["nodes"]])
+
+
+def check_numbers(report):
+    convolution = 2 * 9 * 16 * 16 * 64
+    for name in ("first", "second"):
+        region = by_node(report, name)
+        extra = 16 * 64 if name == "second" else 0  # the sum; a Relu is a choice
+        expect(region["flops"] == convolution + extra, f"{name}: {region['flops']} FLOP")
+        expect("convolution" in region["algorithm"] and region["layout"] == "channels last", f"{name}: {region}")
+        expect(region["vector_bits"] == 512, f"{name}: {region['vector_bits']} bits")
+    expect(by_node(report, "third")["flops"] == 2 * 16 * 16 * 64, "FLOP of the 1x1 convolution")
+    expect(by_node(report, "third")["algorithm"] == "1x1 convolution", "algorithm of the 1x1 convolution")
+    expect(by_node(report, "scores")["flops"] == 2 * 16 * 10, "FLOP of the product")
+    expect(by_node(report, "scores")["algorithm"] == "matrix product", "algorithm of the product")
+    total = sum(region["flops"] * region["runs"] for region in report["regions"])
+    expect(report["flops"] == total, f"FLOP do not add up: {report['flops']}, {total}")
+    # 2 convolutions, the sum, the small convolution, 64 pixels to a mean, its division, the product.
+    expect(total == 2 * convolution + 16 * 64 + 2 * 16 * 16 * 64 + 16 * 64 + 16 + 2 * 16 * 10, f"{total} FLOP")
+
+
+def check_structure(report):
+    fused = by_node(report, "second")
+    expect("join" in [node["name"] for node in fused["nodes"]], "the sum is no epilogue")
+    count = len(report["regions"])
+    expect(all(edge["from"] < number for number, region in enumerate(report["regions"]) for edge in region["inputs"]),
+           "a region reads from a later one")
+    for buffer in report["buffers"]:
+        expect(0 <= buffer["first"] <= buffer["last"] < count, f"lifetime {buffer}")
+        expect(buffer["offset"] + buffer["bytes"] <= report["arena_bytes"], f"place {buffer}")
+    for one in report["buffers"]:
+        for other in report["buffers"]:
+            apart = (one["last"] < other["first"] or other["last"] < one["first"] or one is other
+                     or one["offset"] + one["bytes"] <= other["offset"] or other["offset"] + other["bytes"] <= one["offset"])
+            expect(apart, f"{one} and {other} overlap")
+    expect(all(missed["reason"] and 0 <= missed["region"] < count for missed in report["missed"]), "reasons")
+
+
+def check_page(text, report):
+    page = Balanced()
+    page.feed(text)
+    expect(not page.problems and not page.open, f"the page: {page.problems} {page.open}")
+    expect(json.loads(page.report) == report, "the page holds another report")
+
+
+def check_profile(model):
+    path = WORK / "profile.json"
+    run(BIN / "onnxc-run", model, "--profile", "--runs", "3", f"--report={path}")
+    report = json.loads(path.read_text())
+    times = [region["measured_ms"] for region in report["regions"]]
+    expect(all(time is not None and time >= 0 for time in times), f"times {times}")
+    expect(0 < sum(times) <= report["measured_ms"], f"regions take {sum(times)} of {report['measured_ms']} ms")
+    check_page(rendered(path, "html"), report)
+    expect("measured" in run(BIN / "onnxc-run", model, "--profile", "--runs", "1"), "no table of times")
+
+
+def rendered(path, form):
+    target = WORK / f"again.{form}"
+    run(BIN / "onnxc", "report", path, target)
+    return target.read_text()
+
+
+def main():
+    WORK.mkdir(parents=True, exist_ok=True)
+    model = WORK / "net.textproto"
+    model.write_text(residual_network())
+    machine = ["--target=x86_64-linux-gnu", "--mcpu=x86-64-v4"]
+    run(BIN / "onnxc", model, *machine, "-o", WORK / "plain.o", "--name=net")
+    for form in FORMS:
+        run(BIN / "onnxc", model, *machine, "-o", WORK / "said.o", "--name=net", f"--report={WORK}/report.{form}")
+        expect((WORK / "said.o").read_bytes() == (WORK / "plain.o").read_bytes(), f"--report=.{form} changes the object")
+    report = json.loads((WORK / "report.json").read_text())
+    check_numbers(report)
+    check_structure(report)
+    check_page((WORK / "report.html").read_text(), report)
+    expect(rendered(WORK / "report.json", "txt") == (WORK / "report.txt").read_text(), "another text from the JSON")
+    expect("not done, and why" in (WORK / "report.txt").read_text() or not report["missed"], "reasons in the text")
+    check_profile(model)
+    run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
+    run(BIN / "onnxc-run", WORK / "plain.o", "--profile", code=2)
+    run(BIN / "onnxc-run", model, "--profile", f"--report={WORK}/r.pdf", code=2)
+    run(BIN / "onnxc", "report", WORK / "net.textproto", WORK / "x.html", code=1)
+    print("\n".join(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

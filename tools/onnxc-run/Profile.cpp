@@ -1,0 +1,49 @@
+#include "Profile.h"
+
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace onnxc::run {
+
+using Clock = std::chrono::steady_clock;
+
+static double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+// The last output.
+static std::vector<uint64_t> ticksOf(const std::vector<Tensor> &outputs) {
+  const std::string &bytes = outputs.back().bytes;
+  std::vector<uint64_t> ticks(bytes.size() / sizeof(uint64_t));
+  std::memcpy(ticks.data(), bytes.data(), bytes.size());
+  return ticks;
+}
+
+std::optional<std::string> measureRegions(Session &session,
+                                          std::optional<unsigned> runs) {
+  if (!session.call())
+    return std::nullopt;
+  double fastest = 0;
+  std::vector<uint64_t> ticks;
+  Clock::time_point begin = Clock::now();
+  for (unsigned run = 0;
+       runs ? run < *runs : run < 5 || millisecondsSince(begin) < 1000; ++run) {
+    Clock::time_point start = Clock::now();
+    if (!session.call())
+      return std::nullopt;
+    double taken = millisecondsSince(start);
+    std::optional<std::vector<Tensor>> outputs = session.outputs();
+    if (!outputs)
+      return std::nullopt;
+    if (run && taken >= fastest)
+      continue;
+    fastest = taken;
+    ticks = ticksOf(*outputs);
+  }
+  return fmt::format("{:.6f} {}\n", fastest, fmt::join(ticks, " "));
+}
+
+} // namespace onnxc::run
