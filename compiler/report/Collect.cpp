@@ -172,6 +172,7 @@ void Collector::describeMachine() {
     machine = {target.getTriple().str(),   target.getCpu().str(),
                target.getVectorBits(),     target.getFmaPerCycle(),
                target.getL1Bytes(),        target.getL2Bytes(),
+               loadsPerCycle * std::max<int64_t>(target.getVectorBits() / 8, 4),
                l2BytesPerCycle,            farBytesPerCycle,
                assumedGhz};
 }
@@ -283,12 +284,14 @@ void Collector::predict(ReportRegion &region) {
   double arithmetic = region.executedFlops /
                       (2 * lanes * std::max<int64_t>(machine.fmaPerCycle, 1));
   int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
-  bool isNear = bytes <= machine.l2Bytes / 2;
-  double memory = bytes / (isNear ? l2BytesPerCycle : farBytesPerCycle);
+  auto [place, perCycle] =
+      bytes <= machine.l1Bytes / 2   ? std::pair("L1", machine.l1BytesPerCycle)
+      : bytes <= machine.l2Bytes / 2 ? std::pair("L2", machine.l2BytesPerCycle)
+                                     : std::pair("memory",
+                                                 machine.farBytesPerCycle);
+  double memory = bytes / perCycle;
   region.predictedCycles = std::max(arithmetic, memory);
-  region.bound = arithmetic >= memory ? "arithmetic"
-                 : isNear             ? "cache"
-                                      : "memory";
+  region.bound = arithmetic >= memory ? "arithmetic" : place;
 }
 
 // From which regions values come, and how long buffers live.

@@ -108,6 +108,7 @@ static json::Value toJSON(const ReportMachine &machine) {
                       {"fma_per_cycle", machine.fmaPerCycle},
                       {"l1_bytes", machine.l1Bytes},
                       {"l2_bytes", machine.l2Bytes},
+                      {"l1_bytes_per_cycle", machine.l1BytesPerCycle},
                       {"l2_bytes_per_cycle", machine.l2BytesPerCycle},
                       {"far_bytes_per_cycle", machine.farBytesPerCycle},
                       {"clock_ghz", machine.clockGhz}};
@@ -121,6 +122,7 @@ static bool fromJSON(const json::Value &value, ReportMachine &machine,
          map.map("fma_per_cycle", machine.fmaPerCycle) &&
          map.map("l1_bytes", machine.l1Bytes) &&
          map.map("l2_bytes", machine.l2Bytes) &&
+         map.map("l1_bytes_per_cycle", machine.l1BytesPerCycle) &&
          map.map("l2_bytes_per_cycle", machine.l2BytesPerCycle) &&
          map.map("far_bytes_per_cycle", machine.farBytesPerCycle) &&
          map.map("clock_ghz", machine.clockGhz);

@@ -34,7 +34,7 @@ struct ReportRegion {
   int64_t flops = 0, executedFlops = 0;
   int64_t bytesRead = 0, bytesWritten = 0, weightBytes = 0;
   double predictedCycles = 0;
-  std::string bound; // "arithmetic", "cache" or "memory"
+  std::string bound; // "arithmetic", "L1", "L2" or "memory"
   std::vector<ReportEdge> inputs;
   std::optional<double> measuredMs;
 };
@@ -53,7 +53,7 @@ struct ReportMissed {
 struct ReportMachine {
   std::string triple, cpu;
   int64_t vectorBits = 0, fmaPerCycle = 0, l1Bytes = 0, l2Bytes = 0;
-  double l2BytesPerCycle = 0, farBytesPerCycle = 0;
+  double l1BytesPerCycle = 0, l2BytesPerCycle = 0, farBytesPerCycle = 0;
   double clockGhz = 0; // assumed, or measured with the regions
 };
 

@@ -4,6 +4,8 @@
 
 namespace onnxc {
 
+// Vectors that a core loads per cycle.
+inline constexpr double loadsPerCycle = 2;
 // Streamed from L2 beside multiplications.
 inline constexpr double l2BytesPerCycle = 24;
 // From behind L2, where weights of a network lie.

@@ -15,8 +15,6 @@ namespace {
 
 // Cycles until a multiply-add's result can be added to.
 constexpr double latency = 4;
-// Vectors that a core loads per cycle.
-constexpr double loadsPerCycle = 2;
 constexpr int64_t mostRows = 14;
 // Rows that lie a multiple of a page apart share one set of the first cache.
 constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;

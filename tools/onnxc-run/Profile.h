@@ -6,7 +6,7 @@
 
 namespace onnxc::run {
 
-// The fastest of `runs` calls (or as many as a second takes, at least 5) as
+// The least of `runs` calls (or as many as a second takes, at least 5) as
 // `onnxc report` reads it: milliseconds of the call, ticks of each region,
 // ticks of the call. None where a call fails.
 std::optional<std::string> measureRegions(Session &session,
