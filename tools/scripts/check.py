@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every test of the project on the build in build/ and adds up what passed.
 
-    check.py [GROUP...]     groups: unit digits install machines models kernels guards subgraphs hostile conformance; all without arguments
+    check.py [GROUP...]     without arguments all of GROUPS, below
 
 Each group is a function that yields (name, passed, detail). Groups that need something this machine lacks say so and
 count nothing.
@@ -150,6 +150,19 @@ def guards():
     yield from results_of(PYTHON, ROOT / "test/guards/run.py", BIN, BUILD / "guards")
 
 
+def python():
+    """The Python package: its own tests, and the ONNX backend suite through onnx's runner."""
+    done = run(PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--force-reinstall", "--no-deps",
+               "./runtime/python")
+    yield "pip install ./runtime/python", done.returncode == 0, done.stdout[-800:] + done.stderr[-800:]
+    done = run(PYTHON, ROOT / "test/python/test_package.py", "-v")
+    for name, status in re.findall(r"^(test_\w+) .*\.\.\. (ok|FAIL|ERROR)$", done.stderr, re.MULTILINE):
+        yield name, status == "ok", "" if status == "ok" else done.stderr[-2000:]
+    if done.returncode:
+        yield "test/python/test_package.py", False, done.stderr[-2000:]
+    yield from results_of(PYTHON, ROOT / "test/python/backend_suite.py", "--jobs", JOBS)
+
+
 def install():
     """A project outside the tree that uses find_package(onnxc) and onnxc_add_model()."""
     done = run("bash", ROOT / "test/install/run.sh")
@@ -157,7 +170,9 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "kernels": kernels, "guards": guards, "subgraphs": subgraphs, "hostile": hostile, "conformance": conformance}
+          "python": python, "kernels": kernels, "guards": guards, "subgraphs": subgraphs, "hostile": hostile,
+          "conformance": conformance}
+
 
 
 def main():
