@@ -17,9 +17,14 @@ def ContractionAttr : AttrDef<OnnxcDialect, "Contraction"> {
   let description = [{
     `rows` accumulators of `columns` elements each are live at once. `columns` is a multiple of the vector length
     where that is more than one. `outer` names the outer loop: `panels` keeps a panel of weights warm, `pixels` a tile of
-    activations.
+    activations. With panels outside, `group` of them meet each tile of rows while it is warm, and the reduction runs in
+    pieces of `depth` (0: whole) around that, so that the pieces of a group's panels stay in L2; partial sums wait in the
+    output.
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, EnumParameter<LoopOrder>:$outer);
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, EnumParameter<LoopOrder>:$outer,
+                        DefaultValuedParameter<"int64_t", "1">:$group, DefaultValuedParameter<"int64_t", "0">:$depth);
+  let builders = [AttrBuilder<(ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, "::onnxc::LoopOrder":$outer),
+                              "return $_get($_ctxt, rows, columns, vector, outer, 1, 0);">];
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

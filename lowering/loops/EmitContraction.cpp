@@ -42,6 +42,10 @@ struct Tile {
   // each row are known here, or the only row restricts the taps' range.
   enum { Inside, Unrolled, Clamped } border = Inside;
   int64_t firstRow = 0; // where Unrolled
+  // Of a blocked product: the panels of a group, and a piece of the reduction
+  // with whether it begins and ends the sums.
+  OpFoldResult firstPanel, lastPanel, from, to;
+  bool begins = true, ends = true;
 };
 
 class Emitter {
@@ -54,11 +58,15 @@ public:
   void emit();
 
 private:
-  enum Step { Panels = -1, RowTilesStep = -2 }; // else the number of a loop
+  // Else the number of a loop.
+  enum Step { Panels = -1, RowTilesStep = -2, Groups = -3, PanelsOfGroup = -4 };
 
   void walk(ArrayRef<int> steps, Tile tile);
   void walkPanels(ArrayRef<int> steps, Tile tile);
   void walkPanel(ArrayRef<int> steps, Tile &tile);
+  void walkGroups(ArrayRef<int> steps, Tile tile);
+  void walkPieces(ArrayRef<int> steps, Tile tile);
+  void walkPanelsOfGroup(ArrayRef<int> steps, Tile tile);
   bool isWorthCopying(OpOperand *input);
   void copyPanel(OpOperand *input, Tile tile, Access &scratch);
   void walkRows(ArrayRef<int> steps, Tile tile);
@@ -70,6 +78,7 @@ private:
                llvm::function_ref<void(OpFoldResult)> body);
 
   void emitTile(Tile &tile);
+  void finish(const Tile &tile, Cell at, Value sum);
   Cell cell(const Tile &tile, int64_t row, int64_t vector) {
     return {row, vector * lanes,
             vector + 1 == tile.vectors ? tile.mask : Value()};
@@ -101,11 +110,16 @@ private:
 
 void Emitter::emit() {
   SmallVector<int> steps(nest.batches.begin(), nest.batches.end());
-  if (nest.schedule.getOuter() == LoopOrder::Panels)
+  bool isBlocked = nest.schedule.getGroup() > 1 || nest.schedule.getDepth();
+  if (isBlocked)
+    steps.push_back(Groups);
+  else if (nest.schedule.getOuter() == LoopOrder::Panels)
     steps.push_back(Panels);
   steps.append(nest.pixels.begin(), nest.pixels.end());
   steps.push_back(RowTilesStep);
-  if (nest.schedule.getOuter() == LoopOrder::Pixels)
+  if (isBlocked)
+    steps.push_back(PanelsOfGroup);
+  else if (nest.schedule.getOuter() == LoopOrder::Pixels)
     steps.push_back(Panels);
   Tile tile;
   tile.loops.assign(nest.sizes.size() + 1, number(b, 0));
@@ -137,6 +151,10 @@ void Emitter::walk(ArrayRef<int> steps, Tile tile) {
     return walkPanels(steps.drop_front(), tile);
   if (step == RowTilesStep)
     return walkRows(steps.drop_front(), tile);
+  if (step == Groups)
+    return walkGroups(steps.drop_front(), tile);
+  if (step == PanelsOfGroup)
+    return walkPanelsOfGroup(steps.drop_front(), tile);
   forEach(number(b, 0), nest.sizes[step], 1, [&](OpFoldResult at) {
     tile.loops[step] = at;
     walk(steps.drop_front(), tile);
@@ -258,6 +276,47 @@ void Emitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   });
 }
 
+void Emitter::walkGroups(ArrayRef<int> steps, Tile tile) {
+  int64_t group = nest.schedule.getGroup();
+  OpFoldResult panels = floorDivide(b, nest.sizes[nest.roles.vector],
+                                    nest.schedule.getColumns());
+  tile.vectors = nest.schedule.getColumns() / lanes;
+  forEach(number(b, 0), panels, group, [&](OpFoldResult first) {
+    tile.firstPanel = first;
+    tile.lastPanel = minimum(b, add(b, first, number(b, group)), panels);
+    walkPieces(steps, tile);
+  });
+}
+
+void Emitter::walkPieces(ArrayRef<int> steps, Tile tile) {
+  int64_t depth = nest.schedule.getDepth();
+  if (!depth)
+    return walk(steps, tile);
+  int64_t size = 1;
+  for (unsigned loop : nest.roles.reductions)
+    size *= *getConstantIntValue(nest.sizes[loop]);
+  int64_t last = (size - 1) / depth * depth;
+  auto piece = [&](OpFoldResult from, OpFoldResult to, bool begins, bool ends) {
+    tile.from = from;
+    tile.to = to;
+    tile.begins = begins;
+    tile.ends = ends;
+    walk(steps, tile);
+  };
+  piece(number(b, 0), number(b, depth), true, false);
+  forEach(number(b, depth), number(b, last), depth, [&](OpFoldResult from) {
+    piece(from, add(b, from, number(b, depth)), false, false);
+  });
+  piece(number(b, last), number(b, size), false, true);
+}
+
+void Emitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
+  forEach(tile.firstPanel, tile.lastPanel, 1, [&](OpFoldResult at) {
+    tile.loops[values.panelLoop()] = at;
+    walkPanel(steps, tile);
+  });
+}
+
 void Emitter::walkRows(ArrayRef<int> steps, Tile tile) {
   if (!nest.row)
     return walk(steps, tile);
@@ -362,26 +421,39 @@ void Emitter::walkRowRange(ArrayRef<int> steps, Tile tile, OpFoldResult begin,
 
 void Emitter::emitTile(Tile &tile) {
   values.forgetLoads();
+  BlockArgument output =
+      kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   Accumulators sums;
-  Value init = root.getDpsInits()[0];
+  Value init = tile.begins ? root.getDpsInits()[0] : Value(output);
+  AffineMap position =
+      tile.begins ? nest.outputPosition : nest.yieldedPositions[0];
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t vector = 0; vector < tile.vectors; ++vector)
-      sums.push_back(values.at(init, nest.outputPosition, tile.loops,
-                               cell(tile, row, vector)));
+      sums.push_back(
+          values.at(init, position, tile.loops, cell(tile, row, vector)));
   reduce(nest.roles.reductions, tile, {0, tile.rows}, sums);
   for (unsigned loop : nest.roles.reductions)
     tile.loops[loop] = number(b, 0);
   values.forgetLoads();
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
-      values.known[root.getResult(0)] = sums[row * tile.vectors + vector];
-      Cell at = cell(tile, row, vector);
-      for (auto [i, yielded, position] :
-           llvm::enumerate(kernel.getYielded(), nest.yieldedPositions))
-        values.store(values.at(yielded, position, tile.loops, at),
-                     kernel.getBlockArgument(*kernel.getDpsInitOperand(i)),
-                     position, tile.loops, at);
+      Value sum = sums[row * tile.vectors + vector];
+      if (tile.ends)
+        finish(tile, cell(tile, row, vector), sum);
+      else
+        values.store(sum, output, nest.yieldedPositions[0], tile.loops,
+                     cell(tile, row, vector));
     }
+}
+
+// Applies what follows the sum.
+void Emitter::finish(const Tile &tile, Cell at, Value sum) {
+  values.known[root.getResult(0)] = sum;
+  for (auto [i, yielded, position] :
+       llvm::enumerate(kernel.getYielded(), nest.yieldedPositions))
+    values.store(values.at(yielded, position, tile.loops, at),
+                 kernel.getBlockArgument(*kernel.getDpsInitOperand(i)),
+                 position, tile.loops, at);
   values.known.clear();
 }
 
@@ -500,6 +572,8 @@ void Emitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile, Rows live,
                            Accumulators &sums) {
   unsigned loop = loops.front();
   OpFoldResult begin = number(b, 0), end = nest.sizes[loop];
+  if (!tile.begins || !tile.ends)
+    std::tie(begin, end) = std::pair(tile.from, tile.to);
   if (const ContractionNest::SizedBorder *window = nest.windowOf(loop))
     std::tie(begin, end) = tapRange(*window, tile);
   auto liveSums = MutableArrayRef<Value>(sums).slice(

@@ -318,7 +318,23 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       schedule = ContractionAttr::get(root.getContext(), schedule.getRows(),
                                       schedule.getColumns(),
                                       schedule.getVector(), LoopOrder::Panels);
+    if (holdsPartialSums(group))
+      schedule = blockedForCache(schedule, target, shapeOf(root, *roles));
     outline(group, schedule, {});
+  }
+
+  // Whether the output can hold sums until they are complete: as they are, and
+  // no operation behind the sum reads what it held before.
+  static bool holdsPartialSums(Group &group) {
+    Value destination = destinationOf(group);
+    bool reads = llvm::any_of(group.ops, [&](Operation *op) {
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      return generic && generic != group.root &&
+             generic.payloadUsesValueFromOperand(generic.getDpsInitOperand(0));
+    });
+    return getElementTypeOrSelf(destination) ==
+               getElementTypeOrSelf(group.root.getResult(0)) &&
+           !reads && !isInput(group, destination);
   }
 };
 

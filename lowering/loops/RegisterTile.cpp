@@ -16,6 +16,8 @@ namespace {
 // Cycles until a multiply-add's result can be added to.
 constexpr double latency = 4;
 constexpr int64_t mostRows = 14;
+// Steps of a reduction after which partial sums may wait in memory.
+constexpr int64_t leastDepth = 512, mostDepth = 1024;
 // Rows that lie a multiple of a page apart share one set of the first cache.
 constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;
 
@@ -108,6 +110,9 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   else
     shape.rows = slides ? extents[roles.pixels.back()] : product(roles.pixels);
   int64_t reduction = product(roles.reductions);
+  shape.isProduct = !slides && llvm::count_if(roles.reductions, [&](auto loop) {
+                                 return extents[loop] != 1;
+                               }) == 1;
   shape.reduction = ShapedType::isDynamic(reduction) ? 1 << 10 : reduction;
   shape.rowStride = rowStrideOf(root, roles);
   shape.weightBytes = 0;
@@ -150,6 +155,29 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
       shape.weightBytes > l2 / 2 ? LoopOrder::Panels : LoopOrder::Pixels;
   return ContractionAttr::get(context, bestRows, bestVectors * machine.lanes,
                               machine.lanes, outer);
+}
+
+ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
+                                const ContractionShape &shape) {
+  int64_t columns = schedule.getColumns(), bytes = shape.elementBits / 8,
+          half = target ? target.getL2Bytes() / 2 : 0;
+  int64_t rows = ShapedType::isDynamic(shape.rows) ? mostDepth : shape.rows;
+  // What is left of a group would be steps of their own that follow each other.
+  if (schedule.getOuter() != LoopOrder::Panels || !shape.isProduct ||
+      ShapedType::isDynamic(shape.columns) || shape.columns % columns ||
+      rows * shape.reduction * bytes <= half)
+    return schedule;
+  int64_t pieces = llvm::divideCeil(shape.reduction, mostDepth);
+  int64_t depth = llvm::divideCeil(shape.reduction, pieces);
+  // At least two groups, for these are what tasks share.
+  int64_t group = std::min(half / (depth * columns * bytes),
+                           shape.columns / columns / 2);
+  if (group < 1 || depth < leastDepth)
+    return schedule;
+  return ContractionAttr::get(schedule.getContext(), schedule.getRows(),
+                              columns, schedule.getVector(),
+                              schedule.getOuter(), group,
+                              pieces > 1 ? depth : 0);
 }
 
 } // namespace onnxc

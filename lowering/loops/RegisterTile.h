@@ -13,11 +13,17 @@ struct ContractionShape {
   int64_t rowStride;   // bytes between what neighbouring rows read
   bool depthwise;
   int64_t taps; // vectors of weights that a depthwise tile keeps
+  bool isProduct; // of matrices: one loop reduces, no window slides
 };
 
 ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);
 
 ContractionAttr chooseSchedule(mlir::MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape);
+
+// The same with the loops outside of the tiles blocked for L2, where what is
+// multiplied does not stay there.
+ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
+                                const ContractionShape &shape);
 
 } // namespace onnxc

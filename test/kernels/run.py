@@ -105,6 +105,15 @@ def products():
         yield f"product of {m} rows", product([m, 70], 100)
     yield "product with a transposed weight", product([9, 64], 50, transposed=True)
     yield "product of one column", product([33, 40], 1)
+    # More than L2 holds: in groups of panels and pieces of the reduction.
+    deep = {"w": normal(2100, 96, scale=0.02), "b": normal(96)}
+    residual = [("Gemm", "x w b", "p", {}), ("Relu", "p", "r", {}), ("Slice", "x zero size one", "s", {}),
+                ("Add", "r s", "y", {})]
+    yield "deep product with a residual", chain([45, 2100], residual, {
+        **deep, "zero": np.int64([0]), "size": np.int64([96]), "one": np.int64([1])})
+    yield "deep product, rows of the run", chain(["m", 2100], [("Gemm", "x w b", "p", {}), ("Tanh", "p", "y", {})],
+                                                 deep, [[1, 2100], [50, 2100]])
+    yield "wide product", chain([300, 600], [("MatMul", "x w", "y", {})], {"w": normal(600, 192, scale=0.05)})
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
 

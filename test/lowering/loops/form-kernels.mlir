@@ -61,4 +61,46 @@ func.func @sum_is_no_contraction(%x: tensor<4x8xf32>, %s: tensor<4xf32>) -> tens
   return %r : tensor<4xf32>
 }
 
+// What exceeds L2 is multiplied in groups of panels and pieces of the reduction.
+// CHECK-LABEL: @deep_product
+// CHECK: onnxc.kernel #onnxc.contraction<rows = {{.*}}, columns = 16, vector = 8, outer = panels, group = 4, depth = 1000>
+func.func @deep_product(%x: tensor<128x3000xf32>, %w: tensor<3000x256xf32>) -> tensor<128x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x256xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<128x3000xf32>, tensor<3000x256xf32>) outs(%start : tensor<128x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<128x256xf32>
+  return %y : tensor<128x256xf32>
+}
+
+// An output whose first content is still to be read cannot hold partial sums.
+// CHECK-LABEL: @deep_product_over_its_residual
+// CHECK: onnxc.kernel #onnxc.contraction<rows = {{.*}}, columns = 16, vector = 8, outer = panels>
+func.func @deep_product_over_its_residual(%x: tensor<128x3000xf32>, %w: tensor<3000x256xf32>, %c: tensor<128x256xf32>) -> tensor<128x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x256xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<128x3000xf32>, tensor<3000x256xf32>) outs(%start : tensor<128x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<128x256xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"]} ins(%y : tensor<128x256xf32>) outs(%c : tensor<128x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<128x256xf32>
+  return %r : tensor<128x256xf32>
+}
+
 }
