@@ -385,8 +385,10 @@ LogicalResult Compilation::runStages() {
 LogicalResult Compilation::collect() {
   if (options.report.empty())
     return success();
-  if (!findModel(*module))
-    return diagnostics.error("a report needs a function @model");
+  func::FuncOp function = findModel(*module);
+  if (!function || failed(lentMemory(function)))
+    return diagnostics.error("a report needs @model as stage 'memory' leaves "
+                             "it");
   report = collectReport(*module, options.input, remarks);
   return success();
 }

@@ -135,6 +135,7 @@ private:
   void predict(ReportRegion &region);
   void follow(Operation *region, int64_t number);
   void addMissed();
+  bool isSymbolic();
 
   // What expanding a region shows.
   struct Code {
@@ -188,59 +189,67 @@ Value Collector::rootOf(Value value) const {
   return found;
 }
 
-Collector::Code Collector::codeOf(Operation *region) {
-  if (!isa<KernelOp, linalg::LinalgOp, memref::CopyOp>(region))
-    return {0, "a loop whose iterations depend on each other"};
-  MLIRContext *context = module.getContext();
+// A module with a copy of the region alone, its operands as arguments.
+OwningOpRef<ModuleOp> scratchOf(ModuleOp module, Operation *region) {
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(module.getLoc());
   (*scratch)->setAttrs(module->getAttrs());
   llvm::SetVector<Value> used(region->operand_begin(), region->operand_end());
   getUsedValuesDefinedAbove(region->getRegions(), used);
-  auto builder = OpBuilder::atBlockEnd(scratch->getBody());
-  SmallVector<Value> arguments;
-  SmallVector<Type> types;
+  SmallVector<Value> arguments, constants;
   for (Value value : used)
-    if (!matchPattern(value, m_Constant())) {
-      arguments.push_back(value);
-      types.push_back(value.getType());
-    }
-  auto function = func::FuncOp::create(builder, region->getLoc(), "model",
-                                       builder.getFunctionType(types, {}));
+    (matchPattern(value, m_Constant()) ? constants : arguments)
+        .push_back(value);
+  auto builder = OpBuilder::atBlockEnd(scratch->getBody());
+  auto function = func::FuncOp::create(
+      builder, region->getLoc(), "model",
+      builder.getFunctionType(TypeRange(ValueRange(arguments)), {}));
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
   mapping.map(arguments, function.getArguments());
-  for (Value value : used)
-    if (!mapping.contains(value))
-      builder.clone(*value.getDefiningOp(), mapping);
+  for (Value value : constants)
+    builder.clone(*value.getDefiningOp(), mapping);
   builder.clone(*region, mapping);
   func::ReturnOp::create(builder, region->getLoc());
-  std::string key;
-  llvm::raw_string_ostream stream(key);
-  function.print(stream, OpPrintingFlags().elideLargeElementsAttrs());
-  auto [known, isNew] = codes.try_emplace(key);
-  if (!isNew)
-    return known->second;
-  size_t heard = remarks.size();
-  PassManager passes(context);
-  passes.enableVerifier(false);
-  passes.addPass(createExpandKernels());
-  passes.addPass(createExpandVectorLoops());
-  Code code;
-  if (failed(passes.run(*scratch)))
-    return code;
-  scratch->walk([&](Operation *op) {
+  return scratch;
+}
+
+int64_t widestVectorBits(ModuleOp module) {
+  int64_t bits = 0;
+  module->walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto vector = dyn_cast<VectorType>(type);
           vector && vector.getElementType().isIntOrFloat() &&
           vector.getElementTypeBitWidth() > 1)
-        code.vectorBits = std::max<int64_t>(
-            code.vectorBits,
-            vector.getNumElements() * vector.getElementTypeBitWidth());
+        bits = std::max<int64_t>(bits, vector.getNumElements() *
+                                           vector.getElementTypeBitWidth());
   });
-  for (size_t i = heard; i < remarks.size() && !code.vectorBits; ++i)
-    code.scalar = remarks[i].reason;
-  remarks.resize(std::min(heard, remarks.size()));
-  return known->second = code;
+  return bits;
+}
+
+Collector::Code Collector::codeOf(Operation *region) {
+  if (!isa<KernelOp, linalg::LinalgOp, memref::CopyOp>(region))
+    return {0, "a loop whose iterations depend on each other"};
+  OwningOpRef<ModuleOp> scratch = scratchOf(module, region);
+  std::string key;
+  llvm::raw_string_ostream stream(key);
+  scratch->getBody()->front().print(
+      stream, OpPrintingFlags().elideLargeElementsAttrs());
+  auto [entry, isNew] = codes.try_emplace(key);
+  Code &code = entry->second;
+  if (!isNew)
+    return code;
+  size_t heard = remarks.size();
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  passes.addPass(createExpandKernels());
+  passes.addPass(createExpandVectorLoops());
+  if (failed(passes.run(*scratch)))
+    return code;
+  code.vectorBits = widestVectorBits(*scratch);
+  if (!code.vectorBits && remarks.size() > heard)
+    code.scalar = remarks.back().reason;
+  remarks.resize(heard);
+  return code;
 }
 
 ReportRegion Collector::describe(Operation *region) {
@@ -360,29 +369,33 @@ void Collector::addMissed() {
   }
 }
 
+int64_t weightsBytesOf(ModuleOp module) {
+  auto weights = module->getAttrOfType<ArrayAttr>(weightsAttrName);
+  if (!weights || weights.empty())
+    return 0;
+  auto last = cast<WeightAttr>(weights.getValue().back());
+  ShapedType type = last.getValue().getShapedType();
+  return last.getOffset() +
+         type.getNumElements() *
+             llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+bool Collector::isSymbolic() {
+  return llvm::any_of(regions, [](Operation *region) {
+    return llvm::any_of(region->getOperandTypes(), [](Type type) {
+      auto memref = dyn_cast<MemRefType>(type);
+      return memref && !memref.hasStaticShape();
+    });
+  });
+}
+
 ModelReport Collector::collect(StringRef name) {
   report.model = name.str();
   describeMachine();
   if (auto bytes = module->getAttrOfType<IntegerAttr>(arenaBytesAttrName))
     report.arenaBytes = bytes.getInt();
-  bool isSymbolic = false;
-  model.walk([&](Operation *op) {
-    for (Value value : op->getOperands())
-      if (auto type = dyn_cast<MemRefType>(value.getType()))
-        isSymbolic |= !type.hasStaticShape() &&
-                      value != lentMemory(model)->arena &&
-                      value != lentMemory(model)->weights;
-  });
-  report.symbolHint = isSymbolic ? unknownSize : 0;
-  if (auto weights = module->getAttrOfType<ArrayAttr>(weightsAttrName);
-      weights && !weights.empty()) {
-    auto last = cast<WeightAttr>(weights.getValue().back());
-    ShapedType type = last.getValue().getShapedType();
-    report.weightsBytes =
-        last.getOffset() +
-        type.getNumElements() *
-            llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  }
+  report.symbolHint = isSymbolic() ? unknownSize : 0;
+  report.weightsBytes = weightsBytesOf(module);
   for (Operation *region : regions)
     report.regions.push_back(describe(region));
   for (auto [number, region] : llvm::enumerate(regions))
