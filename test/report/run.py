@@ -129,7 +129,10 @@ def check_structure(report):
             apart = (one["last"] < other["first"] or other["last"] < one["first"] or one is other
                      or one["offset"] + one["bytes"] <= other["offset"] or other["offset"] + other["bytes"] <= one["offset"])
             expect(apart, f"{one} and {other} overlap")
-    expect(all(missed["reason"] and 0 <= missed["region"] < count for missed in report["missed"]), "reasons")
+    missed = {(one["pass"], one["node"]) for one in report["missed"]}
+    expect(("transform-filters", "second") in missed, f"nothing said of Winograd: {missed}")
+    expect(("fuse-elementwise", "cut") not in missed, "an epilogue is called unfused")
+    expect(all(one["reason"] and 0 <= one["region"] < count for one in report["missed"]), "reasons")
 
 
 def check_page(text, report):
