@@ -53,7 +53,8 @@ public:
   explicit Compilation(const Options &options)
       : options(options), context(allDialects()),
         diagnostics(&context,
-                    options.input == "-" ? "<stdin>" : options.input) {
+                    options.input == "-" ? "<stdin>" : options.input,
+                    options.checkOnly ? Errors::OfEachNode : Errors::First) {
     context.loadAllAvailableDialects();
     if (options.threads == 1)
       context.disableMultithreading();

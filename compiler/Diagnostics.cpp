@@ -8,8 +8,9 @@ using namespace mlir;
 
 namespace onnxc {
 
-Diagnostics::Diagnostics(MLIRContext *context, std::string file)
-    : file(std::move(file)), handler(context, [this](Diagnostic &diagnostic) {
+Diagnostics::Diagnostics(MLIRContext *context, std::string file, Errors told)
+    : file(std::move(file)), told(told),
+      handler(context, [this](Diagnostic &diagnostic) {
         print(diagnostic);
         return success();
       }) {
@@ -40,16 +41,6 @@ static std::string place(Location loc, StringRef file) {
   return file.str();
 }
 
-// What the conversion framework says of an operator nobody lowers.
-static std::string reword(std::string message) {
-  StringRef text = message;
-  if (!text.consume_front("failed to legalize operation 'onnx."))
-    return message;
-  StringRef type = text.take_until([](char c) { return c == '\''; });
-  return fmt::format("{} is not supported in this form; see docs/ops.md",
-                     type.str());
-}
-
 // Passes have words only: these two say what kind of error it is.
 static Exit exitFor(StringRef message) {
   if (message.contains("not supported"))
@@ -57,22 +48,35 @@ static Exit exitFor(StringRef message) {
   return message.contains("exceeds the budget") ? Exit::Budget : Exit::BadInput;
 }
 
+// Whether the problem is to be told.
+bool Diagnostics::record(Problem problem) {
+  bool follows = llvm::any_of(errors, [&](const Problem &earlier) {
+    return told == Errors::First ||
+           (earlier.node == problem.node && earlier.type == problem.type);
+  });
+  if (!follows)
+    errors.push_back(std::move(problem));
+  return !follows;
+}
+
 void Diagnostics::print(Diagnostic &diagnostic) {
-  std::string message = reword(diagnostic.str());
-  fmt::print(stderr, "{}: {}: {}\n", place(diagnostic.getLocation(), file),
-             word(diagnostic.getSeverity()), message);
+  std::string message = diagnostic.str();
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
     NodeName node = nodeOf(diagnostic.getLocation());
-    errors.push_back({node.name.str(), node.type.str(), message});
+    if (!record({node.name.str(), node.type.str(), message}))
+      return;
     raise(exitFor(message));
   }
+  fmt::print(stderr, "{}: {}: {}\n", place(diagnostic.getLocation(), file),
+             word(diagnostic.getSeverity()), message);
   for (Diagnostic &note : diagnostic.getNotes())
     print(note);
 }
 
 LogicalResult Diagnostics::error(const Twine &message, Exit code) {
+  if (!record({"", "", message.str()}))
+    return failure();
   fmt::print(stderr, "{}: error: {}\n", file, message.str());
-  errors.push_back({"", "", message.str()});
   raise(code);
   return failure();
 }

@@ -10,14 +10,18 @@ struct Problem {
   std::string node, type, message; // of the node, as far as one is known
 };
 
+// What follows from an error is noise: only the first one is told, or the first
+// of each node.
+enum class Errors { First, OfEachNode };
+
 // While it lives, every diagnostic of the context is printed by it. An error
 // that says "not supported" means exit code 3, "exceeds the budget" 4, any other
 // one 1.
 class Diagnostics {
 public:
-  Diagnostics(mlir::MLIRContext *context, std::string file);
+  Diagnostics(mlir::MLIRContext *context, std::string file, Errors told);
   Exit exit() const { return worst; }
-  // Every error so far.
+  // Every error that was told.
   llvm::ArrayRef<Problem> problems() const { return errors; }
 
   // What compiling went wrong with outside of MLIR; always returns failure.
@@ -26,9 +30,11 @@ public:
 
 private:
   void print(mlir::Diagnostic &diagnostic);
+  bool record(Problem problem);
   void raise(Exit code);
 
   std::string file;
+  Errors told;
   Exit worst = Exit::Ok;
   std::vector<Problem> errors;
   mlir::ScopedDiagnosticHandler handler;

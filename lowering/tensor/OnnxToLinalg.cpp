@@ -64,13 +64,29 @@ static void rememberTypes(func::FuncOp func) {
 // Strings are imported, so that a model can be described; nothing computes them.
 static LogicalResult checkElements(ModuleOp module) {
   auto isText = [](Type type) { return isa<StringType>(getElementTypeOrSelf(type)); };
-  WalkResult result = module.walk([&](Operation *op) {
-    if (llvm::none_of(op->getOperandTypes(), isText) && llvm::none_of(op->getResultTypes(), isText))
-      return WalkResult::advance();
+  bool found = false;
+  module.walk([&](Operation *op) {
+    bool returnsResults = op->hasTrait<OpTrait::IsTerminator>() &&
+                          llvm::none_of(op->getOperands(), llvm::IsaPred<BlockArgument>);
+    if (returnsResults || (llvm::none_of(op->getOperandTypes(), isText) && llvm::none_of(op->getResultTypes(), isText)))
+      return;
     op->emitError("tensors of strings are not supported");
-    return WalkResult::interrupt();
+    found = true;
   });
-  return failure(result.wasInterrupted());
+  return failure(found);
+}
+
+// A conversion ends with the first operation that no pattern takes; we tell of all.
+static LogicalResult checkConverted(ModuleOp module) {
+  bool left = false;
+  module.walk([&](Operation *op) {
+    auto node = dyn_cast<OnnxOpInterface>(op);
+    if (!node || isa<SubgraphOpInterface>(op))
+      return;
+    op->emitError() << node.getRecord().type << " is not supported in this form; see docs/ops.md";
+    left = true;
+  });
+  return failure(left);
 }
 
 static LogicalResult lowerToLinalg(ModuleOp module) {
@@ -99,7 +115,10 @@ static LogicalResult lowerToLinalg(ModuleOp module) {
   addIrregularPatterns(types, patterns);
   addSubgraphPatterns(types, patterns, target);
   patterns.add<LowerConstant>(types, context);
-  return applyFullConversion(module, target, std::move(patterns));
+  ConversionConfig config;
+  config.buildMaterializations = false; // none are left once everything is converted
+  return success(succeeded(applyPartialConversion(module, target, std::move(patterns), config)) &&
+                 succeeded(checkConverted(module)));
 }
 
 namespace {
