@@ -71,10 +71,18 @@ subtarget(const Lookup &machine, StringRef cpu, StringRef features) {
   if (!known->isCPUStringValid(cpu))
     return failure("target '" + machine.triple.str() + "' has no CPU '" + cpu +
                    "'");
-  for (StringRef feature : split(features, ','))
-    if (!feature.empty() && !feature.starts_with("+") &&
-        !feature.starts_with("-"))
+  for (StringRef feature : split(features, ',')) {
+    StringRef name = feature;
+    if (!feature.empty() && !name.consume_front("+") &&
+        !name.consume_front("-"))
       return failure("expected '+' or '-' before feature '" + feature + "'");
+    if (!name.empty() && llvm::none_of(known->getAllProcessorFeatures(),
+                                       [&](const SubtargetFeatureKV &each) {
+                                         return name == each.Key;
+                                       }))
+      return failure("target '" + machine.triple.str() + "' has no feature '" +
+                     name + "'");
+  }
   return std::unique_ptr<MCSubtargetInfo>(
       machine.llvm->createMCSubtargetInfo(machine.triple, cpu, features));
 }

@@ -276,10 +276,11 @@ LogicalResult Compilation::readText(StringRef bytes) {
     return failure();
   auto stage = (*module)->getAttrOfType<StringAttr>(stageAttrName);
   std::optional<size_t> index = stageIndex(stage ? stage.getValue() : "import");
-  if (!index)
-    return diagnostics.error("'" + stage.getValue() + "' is no stage");
+  if (!index || !pipeline()[*index].allows)
+    return diagnostics.error("there is nothing to go on from after stage '" +
+                             stage.getValue() + "'");
   done = *index;
-  return success();
+  return verifyStage(pipeline()[done], *module);
 }
 
 // That the text is a whole model: a person may have written it, or taken it
@@ -313,6 +314,8 @@ LogicalResult Compilation::recordOptions() {
                 builder.getStringAttr(*options.numerics == Numerics::Strict
                                           ? "strict"
                                           : "default"));
+  if (!options.name.empty())
+    op->setAttr(prefixAttrName, builder.getStringAttr(options.name));
   bool given = options.target || options.cpu || options.features;
   if (!given && op->hasAttr(targetAttrName))
     return success();
@@ -327,7 +330,8 @@ LogicalResult Compilation::recordOptions() {
 
 LogicalResult Compilation::dumpStage(size_t index) {
   StringRef name = pipeline()[index].name;
-  if (!llvm::is_contained(options.dumps, name))
+  bool all = options.dumps.empty() && !options.dumpFolder.empty();
+  if (!all && !llvm::is_contained(options.dumps, name))
     return success();
   if (options.dumpFolder.empty()) {
     llvm::errs() << "// after stage '" << name << "'\n";
@@ -456,7 +460,8 @@ LogicalResult Compilation::writeObject() {
                              Exit::Usage);
   EmitOptions emission;
   StringRef stem = llvm::sys::path::stem(options.output);
-  emission.prefix = prefixFrom(options.name.empty() ? stem : options.name);
+  auto name = (*module)->getAttrOfType<StringAttr>(prefixAttrName);
+  emission.prefix = prefixFrom(name ? name.getValue() : stem);
   emission.form = options.form;
   emission.level = levelOf(*module);
   emission.weightsPath = weightsPath();

@@ -48,7 +48,7 @@ struct Options {
   std::optional<uint64_t> largeDataThreshold; // bytes of weights
   std::optional<uint64_t> maxRam;             // bytes of arena
   std::vector<std::string> dumps;
-  std::string dumpFolder; // empty: dumps go to standard error
+  std::string dumpFolder; // empty: dumps go to standard error; alone: of all
   std::string stopAfter;
   bool writeDependencies = false;
   bool checkOnly = false; // say what is not supported, write nothing

@@ -8,6 +8,8 @@ namespace onnxc {
 inline constexpr llvm::StringLiteral levelAttrName = "onnxc.level";
 // --numerics, "default" or "strict"; "default" where it is absent.
 inline constexpr llvm::StringLiteral numericsAttrName = "onnxc.numerics";
+// --name, where it was given.
+inline constexpr llvm::StringLiteral prefixAttrName = "onnxc.name";
 
 inline unsigned levelOf(mlir::ModuleOp module) {
   auto level = module->getAttrOfType<mlir::IntegerAttr>(levelAttrName);

@@ -1,4 +1,5 @@
 #include "dialects/onnxc/Onnxc.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -26,6 +27,26 @@ void OnnxcDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/onnxc/Onnxc.cpp.inc"
       >();
+}
+
+// What a module carries from stage to stage may have been written by a person.
+LogicalResult OnnxcDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  auto isWord = [&](ArrayRef<StringRef> words) {
+    auto text = dyn_cast<StringAttr>(attribute.getValue());
+    return text && (words.empty() || llvm::is_contained(words, text.getValue()));
+  };
+  auto level = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (name == levelAttrName && !(level && level.getValue().ule(3)))
+    return op->emitError() << "'" << name << "' must be an integer from 0 to 3";
+  if (name == numericsAttrName && !isWord({"default", "strict"}))
+    return op->emitError() << "'" << name << "' must be \"default\" or \"strict\"";
+  if ((name == stageAttrName || name == prefixAttrName) && !isWord({}))
+    return op->emitError() << "'" << name << "' must be a string";
+  if (name == targetAttrName && !isa<TargetAttr>(attribute.getValue()))
+    return op->emitError() << "'" << name << "' must be a #onnxc.target";
+  return success();
 }
 
 } // namespace onnxc

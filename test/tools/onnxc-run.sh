@@ -52,6 +52,10 @@ printf 'no message' > "$work/other/input_1.pb"
 expect 1 'is no TensorProto' "$run" "$model" --data "$work/other"
 
 expect 1 'dimension 1 is 4, expected 3' "$run" "$model" --shape x:1x4
+expect 2 "no input is named 'z'" "$run" "$model" --shape z:1
+expect 2 "no dimension is named 'M'" "$run" "$model" --dim M=1
+expect 2 "-O3 comes too late" "$run" "$model" -O3
+expect 2 '--json belongs to --bench' "$run" "$model" --json
 expect 1 "cannot open" "$run" "$work/absent.o"
 expect 2 'no model' "$run"
 expect 2 "'x:1y2' is no value for --shape" "$run" "$model" --shape x:1y2

@@ -169,19 +169,20 @@ std::optional<Options> parseOptions(int argc, char **argv,
       return std::nullopt;
     }
   }
-  if (options.input.empty()) {
+  if (options.input.empty())
     problem = "no model";
-    return std::nullopt;
-  }
-  if (!options.report.empty() && !options.profile) {
+  else if (!options.report.empty() && !options.profile)
     problem = "--report belongs to --profile";
-    return std::nullopt;
-  }
-  if (options.profile && isCompiled(options)) {
+  else if (options.profile && isCompiled(options))
     problem = "--profile compiles the model itself: it wants .onnx or .mlir";
-    return std::nullopt;
-  }
-  return options;
+  else if (options.json && !options.bench)
+    problem = "--json belongs to --bench";
+  else if (options.runs && !options.bench && !options.profile)
+    problem = "--runs belongs to --bench and --profile";
+  else if (!options.compilerFlags.empty() && isCompiled(options))
+    problem = options.compilerFlags.front() + " comes too late: '" +
+              options.input + "' is compiled";
+  return problem.empty() ? std::optional(options) : std::nullopt;
 }
 
 } // namespace onnxc::run

@@ -7,17 +7,20 @@
 #include "Profile.h"
 #include "Session.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <google/protobuf/stubs/logging.h>
+#include <new>
+#include <set>
 
 using namespace onnxc::run;
 namespace fs = std::filesystem;
 
-static int fail(const std::string &why) {
+static int fail(const std::string &why, Exit code = Failed) {
   fmt::print(stderr, "onnxc-run: {}\n", why);
-  return Failed;
+  return code;
 }
 
 // Compares with every output_I.pb that is there.
@@ -112,6 +115,23 @@ static int profile(Session &session, const std::string &object,
                       options.report.empty() ? "-" : options.report, measured});
 }
 
+// The first of --shape and --dim that an object has no use for; empty if none.
+static std::string uselessFlag(const onnxc_model &model,
+                               const Options &options) {
+  std::set<std::string> inputs, symbols;
+  for (uint32_t i = 0; i < model.input_count; ++i)
+    inputs.insert(onnxc_value_name(&onnxc_model_inputs(&model)[i]));
+  for (uint32_t i = 0; i < model.symbol_count; ++i)
+    symbols.insert(onnxc_symbol_name(&onnxc_model_symbols(&model)[i]));
+  for (const auto &[name, shape] : options.shapes)
+    if (!inputs.contains(name))
+      return fmt::format("--shape: no input is named '{}'", name);
+  for (const auto &[name, size] : options.dims)
+    if (!symbols.contains(name))
+      return fmt::format("--dim: no dimension is named '{}'", name);
+  return "";
+}
+
 // Everything after the model is an object.
 static int runObject(const std::string &path, const Options &options) {
   onnxc_loaded *opened = nullptr;
@@ -120,7 +140,10 @@ static int runObject(const std::string &path, const Options &options) {
     return fail(fmt::format("{}: {}", options.input, message.text));
   Session session(Model(opened), options);
   const onnxc_model &model = session.description();
-  std::string problem;
+  std::string problem =
+      isCompiled(options) ? uselessFlag(model, options) : std::string();
+  if (!problem.empty())
+    return fail(problem, Usage);
   std::optional<std::vector<Tensor>> inputs =
       makeInputs(model, options, problem);
   if (!inputs)
@@ -149,7 +172,14 @@ static int runObject(const std::string &path, const Options &options) {
   return code;
 }
 
+// A model may ask for tensors that no machine holds.
+static void giveUp() {
+  fmt::print(stderr, "onnxc-run: not enough memory\n");
+  std::_Exit(Failed);
+}
+
 int main(int argc, char **argv) {
+  std::set_new_handler(giveUp);
   std::string problem;
   for (int i = 1; i < argc; ++i)
     if (std::string(argv[i]) == "--help") {

@@ -83,7 +83,8 @@ struct Flags {
                               cl::desc("Print the IR as it leaves a stage")};
   Flag<std::string> dumpFolder{"dump-dir", cl::value_desc("folder"),
                                cl::cat(category),
-                               cl::desc("Write dumps to files there")};
+                               cl::desc("Write dumps to files there; without "
+                                        "--dump, of every stage")};
   Flag<std::string> stopAfter{"stop-after", cl::value_desc("stage"),
                               cl::cat(category),
                               cl::desc("Write the IR as it leaves a stage")};
@@ -245,6 +246,10 @@ std::string complete(Options &options, const Flags &flags, Command command) {
   if (options.json && command != Command::Check)
     return "--json belongs to 'onnxc check'";
   if (command == Command::Check) {
+    if (flags.outputFile.getNumOccurrences() || !flags.stopAfter.empty() ||
+        flags.dependencies || !flags.weightsFile.empty())
+      return "'onnxc check' writes nothing: -o, --stop-after, -MD and "
+             "--weights do not belong to it";
     options.checkOnly = true;
     options.stopAfter = "tensor";
   }
