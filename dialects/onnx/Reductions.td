@@ -17,7 +17,8 @@ def ReduceProdOp : Reduce<"ReduceProd", [18]> { let identity = "1"; let combine 
 def ReduceSumOp : Reduce<"ReduceSum", [13]> { let combine = "acc + x"; }
 def ReduceSumSquareOp : Reduce<"ReduceSumSquare", [18]> { let combine = "acc + x * x"; }
 
-class ArgReduce<string type> : ReductionOp<type, [1, 11, 12, 13]> {
+// NaN is the greatest and the least: the first, or last, one is found.
+class ArgReduce<string type, string beats> : ReductionOp<type, [1, 11, 12, 13]> {
   let arguments = (ins NumberTensor:$data, IntOr<"0">:$axis, IntOr<"1">:$keepdims, IntOr<"0">:$select_last_index);
   let results = (outs IntTensor:$reduced);
   let accumulators = ["best", "position"];
@@ -26,13 +27,15 @@ class ArgReduce<string type> : ReductionOp<type, [1, 11, 12, 13]> {
   let reducedAxes = "llvm::SmallVector<int64_t>{wrap(axis, rank)}";
   let allByDefault = "false";
   let finish = "position";
+  string wins = "select(select_last_index ? x " # beats # "= best || x != x"
+                " : x " # beats # " best || (x != x && best == best), index, position)";
 }
 
-def ArgMaxOp : ArgReduce<"ArgMax"> {
+def ArgMaxOp : ArgReduce<"ArgMax", ">"> {
   let identity = "-infinity, 0";
-  let combine = [{greatest(best, x), select(select_last_index ? x >= best : x > best, index, position)}];
+  let combine = "greatest(best, x), " # wins;
 }
-def ArgMinOp : ArgReduce<"ArgMin"> {
+def ArgMinOp : ArgReduce<"ArgMin", "<"> {
   let identity = "infinity, 0";
-  let combine = [{least(best, x), select(select_last_index ? x <= best : x < best, index, position)}];
+  let combine = "least(best, x), " # wins;
 }

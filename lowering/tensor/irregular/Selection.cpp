@@ -113,14 +113,17 @@ struct LowerCompress : OpConversionPattern<CompressOp> {
 };
 
 // Each result is the best element that comes after the one before it, in the
-// order of values and then of positions: no memory, and stable.
+// order of values and then of positions: no memory, and stable. NaN is greater
+// than all others, as in the standard's reference.
 struct LowerTopK : OpConversionPattern<TopKOp> {
   using OpConversionPattern::OpConversionPattern;
 
   static Scalar precedes(Scalar a, Scalar atA, Scalar b, Scalar atB,
                          bool largest) {
-    Scalar better = largest ? a > b : a < b;
-    return better || (a == b && atA < atB);
+    Scalar better = largest ? a > b || (a != a && b == b)
+                            : a < b || (a == a && b != b);
+    Scalar same = a == b || (a != a && b != b);
+    return better || (same && atA < atB);
   }
 
   LogicalResult
