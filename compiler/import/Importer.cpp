@@ -130,6 +130,11 @@ LogicalResult GraphImporter::importInputs(Block &entry, Scope &scope) {
 LogicalResult GraphImporter::importMain(ModuleOp module) {
   const ::onnx::GraphProto &graph = model.proto.graph();
   Frame frame{opsetsOf(model.proto.opset_import())};
+  // Before IR 3 a model had no opset imports: it meant the first opset.
+  int64_t version = model.proto.ir_version();
+  if (frame.opsets.empty() && (version < 1 || version >= 3))
+    return emitError(module.getLoc())
+           << "the model does not say which opset it needs (opset_import)";
   if (failed(checkOpsets(frame.opsets, module.getLoc())))
     return failure();
   types.bindSymbols(graph);
@@ -156,6 +161,8 @@ LogicalResult GraphImporter::finishMain(Scope &scope, Operation *op) {
     if (!value)
       return emitError(function.getLoc())
              << "no node produces the output '" << output.name() << "'";
+    if (failed(types.checkDeclared(output, value.getType(), value.getLoc())))
+      return failure();
     results.push_back(value);
   }
   if (results.empty())
@@ -206,7 +213,6 @@ GraphImporter::findForm(const ::onnx::NodeProto &node, const Frame &frame,
                         Location loc) {
   StringRef domain = normalDomain(node.domain());
   auto opset = frame.opsets.find(domain);
-  // Before IR 3 a model had no opset imports: it meant the first opset.
   int64_t version = opset == frame.opsets.end() ? 1 : opset->second;
   int known = int(std::clamp<int64_t>(version, 0, INT_MAX));
   if (auto form = registry.find(domain, node.op_type(), known))

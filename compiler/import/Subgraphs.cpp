@@ -60,6 +60,8 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
     if (!outputs.back())
       return emitError(loc) << "no node produces the output '" << output.name()
                             << "' of a subgraph";
+    if (failed(types.checkElement(output, outputs.back().getType(), loc)))
+      return failure();
   }
   YieldOp::create(builder, loc, outputs);
   return region;

@@ -1,6 +1,7 @@
 #include "compiler/import/Types.h"
 #include "dialects/onnx/Shape.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -59,23 +60,26 @@ static std::string symbolName(StringRef name) {
 }
 
 FailureOr<Type> Types::tensorType(const ::onnx::TypeProto::Tensor &tensor,
-                                  StringRef name, Location loc) {
+                                  StringRef input, Location loc) {
   FailureOr<Type> element = elementType(tensor.elem_type(), loc);
   if (failed(element))
     return failure();
   Shape shape;
-  auto given = shapes.find(name.str());
+  auto given = shapes.find(input.str());
   if (given != shapes.end()) {
     for (int64_t size : given->second)
       shape.push_back({size, {}});
   } else if (!tensor.has_shape()) {
-    return emitError(loc) << "input '" << name
-                          << "' has no shape; give one with --shape " << name
+    return emitError(loc) << "input '" << input
+                          << "' has no shape; give one with --shape " << input
                           << ":...";
   } else {
     for (const auto &dim : tensor.shape().dim()) {
       StringRef name = nameOf(dim);
       auto bound = dims.find(dim.dim_param());
+      if (dim.dim_value() < -1) // exporters write -1 for a size they don't know
+        return emitError(loc) << "input '" << input << "' has a size of "
+                              << dim.dim_value();
       if (dim.has_dim_value() && dim.dim_value() >= 0)
         shape.push_back({dim.dim_value(), {}});
       else if (!dim.dim_param().empty() && bound != dims.end())
@@ -102,6 +106,40 @@ FailureOr<Type> Types::inputType(const ::onnx::ValueInfoProto &input,
     return emitError(loc) << "input '" << input.name() << "' has no type";
   return emitError(loc) << "input '" << input.name()
                         << "' is no tensor, which is not supported";
+}
+
+LogicalResult Types::checkElement(const ::onnx::ValueInfoProto &declared,
+                                  Type type, Location loc) {
+  int64_t number = declared.type().tensor_type().elem_type();
+  int64_t actual = dataNumber(getElementTypeOrSelf(type));
+  if (number == 0 || number == actual || !isa<TensorType>(type))
+    return success();
+  return emitError(loc) << "output '" << declared.name()
+                        << "' is declared to be of " << dataName(number)
+                        << ", but is of " << dataName(actual);
+}
+
+// A shape that is declared is a bound: what is known of the value must fit.
+LogicalResult Types::checkDeclared(const ::onnx::ValueInfoProto &declared,
+                                   Type type, Location loc) {
+  if (failed(checkElement(declared, type, loc)))
+    return failure();
+  const ::onnx::TypeProto::Tensor &tensor = declared.type().tensor_type();
+  auto actual = dyn_cast<RankedTensorType>(type);
+  if (!actual || !tensor.has_shape() || !shapes.empty())
+    return success();
+  if (tensor.shape().dim_size() != actual.getRank())
+    return emitError(loc) << "output '" << declared.name()
+                          << "' is declared to be of rank "
+                          << tensor.shape().dim_size() << ", but is of rank "
+                          << actual.getRank();
+  for (auto [dim, size] : llvm::zip(tensor.shape().dim(), actual.getShape()))
+    if (dim.dim_value() > 0 && !ShapedType::isDynamic(size) &&
+        dim.dim_value() != size)
+      return emitError(loc) << "output '" << declared.name()
+                            << "' is declared to have a size of "
+                            << dim.dim_value() << ", but it is " << size;
+  return success();
 }
 
 } // namespace onnxc

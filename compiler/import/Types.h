@@ -19,6 +19,12 @@ public:
 
   llvm::FailureOr<mlir::Type> inputType(const ::onnx::ValueInfoProto &input,
                                         mlir::Location loc);
+  // That what the model declares of a value can be true. With --shape, what it
+  // says of sizes is not meant.
+  llvm::LogicalResult checkElement(const ::onnx::ValueInfoProto &declared,
+                                   mlir::Type type, mlir::Location loc);
+  llvm::LogicalResult checkDeclared(const ::onnx::ValueInfoProto &declared,
+                                    mlir::Type type, mlir::Location loc);
   // Null where the model leaves it open.
   llvm::FailureOr<mlir::Type> elementType(int32_t number, mlir::Location loc);
 
