@@ -2,7 +2,8 @@
 include "dialects/onnx/OnnxBase.td"
 
 def AttentionOp : CompositeOp<"Attention", [23, 24, 25]> {
-  let arguments = (ins FloatTensor:$q, FloatTensor:$k, FloatTensor:$v, Optional<Tensor>:$attn_mask,
+  let alike = [["q", "k", "past_key"], ["v", "past_value"]];
+  let arguments = (ins FloatTensor:$q, FloatTensor:$k, FloatTensor:$v, Optional<NumberOrBoolTensor>:$attn_mask,
                    Optional<FloatTensor>:$past_key, Optional<FloatTensor>:$past_value,
                    Optional<IntTensor>:$nonpad_kv_seqlen, IntOr<"0">:$is_causal, IntOr<"0">:$q_num_heads,
                    IntOr<"0">:$kv_num_heads, IntOr<"0">:$qk_matmul_output_mode, OptionalAttr<Float>:$scale,
@@ -18,8 +19,9 @@ def AttentionOp : CompositeOp<"Attention", [23, 24, 25]> {
 }
 
 def CausalConvWithStateOp : CompositeOp<"CausalConvWithState", [27]> {
+  let alike = [["input", "weight", "bias", "past_state"]];
   let arguments = (ins FloatTensor:$input, FloatTensor:$weight, Optional<FloatTensor>:$bias,
-                   Optional<FloatTensor>:$past_state, StringOr<"none">:$activation);
+                   Optional<FloatTensor>:$past_state, OneOfOr<"none", ["silu", "swish"]>:$activation);
   let results = (outs FloatTensor:$output, FloatTensor:$present_state);
   let body = "return causalConvolution(graph, input, weight, bias, past_state, activation);";
 }
@@ -28,6 +30,7 @@ def CausalConvWithStateOp : CompositeOp<"CausalConvWithState", [27]> {
 def FlexAttentionOp : CompositeOp<"FlexAttention", [1], [DeclareOpInterfaceMethods<SubgraphOpInterface>]> {
   let opName = "preview.FlexAttention";
   let domain = "ai.onnx.preview";
+  let alike = [["q", "k", "v"]];
   let arguments = (ins FloatTensor:$q, FloatTensor:$k, FloatTensor:$v, OptionalAttr<Float>:$scale,
                    OptionalAttr<Int>:$softmax_precision);
   let results = (outs FloatTensor:$y);
@@ -38,9 +41,11 @@ def FlexAttentionOp : CompositeOp<"FlexAttention", [1], [DeclareOpInterfaceMetho
 }
 
 def LinearAttentionOp : CompositeOp<"LinearAttention", [27]> {
+  let alike = [["query", "key", "value", "decay", "beta"]];
   let arguments = (ins FloatTensor:$query, FloatTensor:$key, FloatTensor:$value, Optional<FloatTensor>:$past_state,
                    Optional<FloatTensor>:$decay, Optional<FloatTensor>:$beta, Int:$q_num_heads, Int:$kv_num_heads,
-                   IntOr<"64">:$chunk_size, FloatOr<"0.0f">:$scale, StringOr<"gated_delta">:$update_rule);
+                   IntOr<"64">:$chunk_size, FloatOr<"0.0f">:$scale,
+                   OneOfOr<"gated_delta", ["linear", "gated", "delta"]>:$update_rule);
   let results = (outs FloatTensor:$output, FloatTensor:$present_state);
   let body = [{
     return linearAttention(graph, {query, key, value, past_state, decay, beta, q_num_heads, kv_num_heads, scale,
@@ -49,6 +54,7 @@ def LinearAttentionOp : CompositeOp<"LinearAttention", [27]> {
 }
 
 def RotaryEmbeddingOp : CompositeOp<"RotaryEmbedding", [23]> {
+  let alike = [["x", "cos_cache", "sin_cache"]];
   let arguments = (ins FloatTensor:$x, FloatTensor:$cos_cache, FloatTensor:$sin_cache,
                    Optional<IntTensor>:$position_ids, IntOr<"0">:$interleaved, IntOr<"0">:$num_heads,
                    IntOr<"0">:$rotary_embedding_dim);

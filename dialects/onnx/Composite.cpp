@@ -7,6 +7,15 @@ using namespace mlir;
 
 namespace onnxc {
 
+bool isSurelyNegative(Node x) {
+  if (!x.value)
+    return false;
+  if (auto reals = constantFloats(x.value))
+    return reals->size() == 1 && reals->front() < 0;
+  auto ints = constantInts(x.value);
+  return ints && ints->size() == 1 && ints->front() < 0;
+}
+
 Node softmax(Node x, ArrayRef<int64_t> axes) {
   Node e = exp(x - reduce<ReduceMaxOp>(x, axes));
   return e / reduce<ReduceSumOp>(e, axes);

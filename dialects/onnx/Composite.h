@@ -4,6 +4,9 @@
 
 namespace onnxc {
 
+// Whether the one element is known, and below 0.
+bool isSurelyNegative(Node x);
+
 Node softmax(Node x, llvm::ArrayRef<int64_t> axes);
 Node logSoftmax(Node x, llvm::ArrayRef<int64_t> axes);
 

@@ -8,6 +8,7 @@ def AffineGridOp : CompositeOp<"AffineGrid", [20]> {
 }
 
 def BatchNormalizationOp : CompositeOp<"BatchNormalization", [14, 15]> {
+  let alike = [["scale", "b"], ["input_mean", "input_var"]];
   let arguments = (ins FloatTensor:$x, FloatTensor:$scale, FloatTensor:$b, FloatTensor:$input_mean,
                    FloatTensor:$input_var, FloatOr<"1e-5f">:$epsilon, FloatOr<"0.9f">:$momentum,
                    IntOr<"0">:$training_mode);
@@ -38,7 +39,7 @@ def BatchNormalizationOp : CompositeOp<"BatchNormalization", [14, 15]> {
 }
 
 def CastLikeOp : CompositeOp<"CastLike", [15, 19, 21, 23, 24, 25]> {
-  let arguments = (ins Tensor:$input, Tensor:$target_type, IntOr<"1">:$saturate, StringOr<"up">:$round_mode);
+  let arguments = (ins Tensor:$input, Tensor:$target_type, IntOr<"1">:$saturate, RoundMode:$round_mode);
   let results = (outs Tensor:$output);
   let elementType = "target_type";
   let formula = [{op<CastOp>(input, {{"to", dataNumber(mlir::getElementTypeOrSelf(target_type.value.getType()))},
@@ -46,8 +47,8 @@ def CastLikeOp : CompositeOp<"CastLike", [15, 19, 21, 23, 24, 25]> {
 }
 
 def DynamicQuantizeLinearOp : CompositeOp<"DynamicQuantizeLinear", [11]> {
-  let arguments = (ins FloatTensor:$x);
-  let results = (outs NumberTensor:$y, FloatTensor:$y_scale, NumberTensor:$y_zero_point);
+  let arguments = (ins SingleTensor:$x);
+  let results = (outs NumberTensor:$y, SingleTensor:$y_scale, NumberTensor:$y_zero_point);
   let body = [{
     Node low = op<MinOp>({op<ReduceMinOp>(x, {{"keepdims", 0}}), 0});
     Node high = op<MaxOp>({op<ReduceMaxOp>(x, {{"keepdims", 0}}), 0});
@@ -59,6 +60,7 @@ def DynamicQuantizeLinearOp : CompositeOp<"DynamicQuantizeLinear", [11]> {
 
 // Groups become a dimension of their own, the rest of the image one.
 def GroupNormalizationOp : CompositeOp<"GroupNormalization", [21]> {
+  let alike = [["x", "scale", "bias"]];
   let arguments = (ins FloatTensor:$x, FloatTensor:$scale, FloatTensor:$bias, Int:$num_groups,
                    FloatOr<"1e-5f">:$epsilon, IntOr<"1">:$stash_type);
   let results = (outs FloatTensor:$y);
@@ -79,6 +81,7 @@ def HardmaxOp : CompositeOp<"Hardmax", [13]> {
 }
 
 def InstanceNormalizationOp : CompositeOp<"InstanceNormalization", [1, 6, 22]> {
+  let alike = [["input", "scale", "b"]];
   let arguments = (ins FloatTensor:$input, FloatTensor:$scale, FloatTensor:$b, FloatOr<"1e-5f">:$epsilon);
   let results = (outs FloatTensor:$output);
   let body = [{
@@ -91,6 +94,7 @@ def InstanceNormalizationOp : CompositeOp<"InstanceNormalization", [1, 6, 22]> {
 }
 
 def LayerNormalizationOp : CompositeOp<"LayerNormalization", [1, 17]> {
+  let alike = [["x", "scale", "b"]];
   let arguments = (ins FloatTensor:$x, FloatTensor:$scale, Optional<FloatTensor>:$b, IntOr<"-1">:$axis,
                    FloatOr<"1e-5f">:$epsilon, IntOr<"1">:$stash_type);
   let results = (outs FloatTensor:$y, FloatTensor:$mean, FloatTensor:$inv_std_dev);
@@ -131,8 +135,9 @@ def MeanVarianceNormalizationOp : CompositeOp<"MeanVarianceNormalization", [9, 1
 }
 
 def NegativeLogLikelihoodLossOp : CompositeOp<"NegativeLogLikelihoodLoss", [12, 13, 22]> {
+  let alike = [["input", "weight"]];
   let arguments = (ins FloatTensor:$input, PositionTensor:$target, Optional<FloatTensor>:$weight,
-                   OptionalAttr<Int>:$ignore_index, StringOr<"mean">:$reduction);
+                   OptionalAttr<Int>:$ignore_index, LossReduction:$reduction);
   let results = (outs FloatTensor:$loss);
   let formula = "logLikelihoodLoss(input, target, weight, ignore_index, reduction)";
 }
@@ -143,6 +148,8 @@ def OneHotOp : CompositeOp<"OneHot", [9, 11]> {
   let elementType = "values";
   let body = [{
     int64_t rank = rankOf(indices) + 1, at = wrap(axis, rank);
+    if (isSurelyNegative(depth))
+      return graph.fail("'depth' is negative");
     Node index = cast(indices, 7), length = scalar(cast(depth, 7));
     index = unsqueeze(select(index < 0, index + length, index), {at});
     Node hot = index == alignAt(range(0, length, 1), at, rank);
@@ -151,9 +158,9 @@ def OneHotOp : CompositeOp<"OneHot", [9, 11]> {
 }
 
 def ReduceLogSumExpOp : CompositeOp<"ReduceLogSumExp", [18]> {
-  let arguments = (ins NumberTensor:$data, Optional<IntTensor>:$axes, IntOr<"1">:$keepdims,
+  let arguments = (ins WideTensor:$data, Optional<IntTensor>:$axes, IntOr<"1">:$keepdims,
                    IntOr<"0">:$noop_with_empty_axes);
-  let results = (outs NumberTensor:$reduced);
+  let results = (outs WideTensor:$reduced);
   let body = [{
     Node x = wide(data);
     Attributes kept = {{"noop_with_empty_axes", noop_with_empty_axes}}, over = kept;
@@ -181,8 +188,9 @@ def SoftmaxOp : CompositeOp<"Softmax", [13]> {
 }
 
 def SoftmaxCrossEntropyLossOp : CompositeOp<"SoftmaxCrossEntropyLoss", [12, 13]> {
+  let alike = [["scores", "weights"]];
   let arguments = (ins FloatTensor:$scores, PositionTensor:$labels, Optional<FloatTensor>:$weights,
-                   OptionalAttr<Int>:$ignore_index, StringOr<"mean">:$reduction);
+                   OptionalAttr<Int>:$ignore_index, LossReduction:$reduction);
   let results = (outs FloatTensor:$loss, FloatTensor:$log_prob);
   let body = [{
     Node likely = castLike(logSoftmax(wide(scores), {1}), scores);
@@ -192,7 +200,8 @@ def SoftmaxCrossEntropyLossOp : CompositeOp<"SoftmaxCrossEntropyLoss", [12, 13]>
 
 def TfIdfVectorizerOp : CompositeOp<"TfIdfVectorizer", [9]> {
   let summary = "Counts the n-grams of a pool";
-  let arguments = (ins Tensor:$x, Int:$max_gram_length, Int:$max_skip_count, Int:$min_gram_length, String:$mode,
+  let arguments = (ins Elements<[I32, I64, StringElement]>:$x, Int:$max_gram_length, Int:$max_skip_count,
+                   Int:$min_gram_length, OneOf<["TF", "IDF", "TFIDF"]>:$mode,
                    Ints:$ngram_counts, Ints:$ngram_indexes, OptionalAttr<Ints>:$pool_int64s,
                    OptionalAttr<StrArrayAttr>:$pool_strings, OptionalAttr<Floats>:$weights);
   let results = (outs FloatTensor:$y);

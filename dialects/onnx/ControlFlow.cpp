@@ -69,9 +69,28 @@ int64_t valueOr(ArrayRef<int64_t> values, size_t index, int64_t otherwise) {
 
 //===-- If --------------------------------------------------------------===//
 
-FailureOr<SmallVector<Type>> IfOp::regionArguments(Location, unsigned,
-                                                   ValueRange, DictionaryAttr,
-                                                   TypeRange) {
+// The operands of these operations are held to the standard here, while they
+// have its types.
+static LogicalResult checkOne(Location loc, Value operand, StringRef name,
+                              unsigned bits) {
+  auto type = dyn_cast<TensorType>(operand.getType());
+  if (!type || !type.getElementType().isSignlessInteger(bits))
+    return mlir::emitError(loc) << "'" << name << "' must be of "
+                                << (bits == 1 ? "bool" : "int64");
+  if (type.hasStaticShape() && type.getNumElements() != 1)
+    return mlir::emitError(loc) << "'" << name << "' has "
+                                << type.getNumElements()
+                                << " elements instead of one";
+  return success();
+}
+
+FailureOr<SmallVector<Type>> IfOp::regionArguments(Location loc, unsigned,
+                                                   ValueRange inputs,
+                                                   DictionaryAttr, TypeRange) {
+  if (inputs.size() != 1 || !inputs[0])
+    return mlir::emitError(loc, "If needs input 'cond'");
+  if (failed(checkOne(loc, inputs[0], "cond", 1)))
+    return failure();
   return SmallVector<Type>();
 }
 
@@ -117,6 +136,11 @@ FailureOr<SmallVector<Type>> LoopOp::regionArguments(Location loc, unsigned,
                                                      ValueRange inputs,
                                                      DictionaryAttr,
                                                      TypeRange yielded) {
+  bool isCounted = !inputs.empty() && inputs[0];
+  bool isConditional = inputs.size() > 1 && inputs[1];
+  if ((isCounted && failed(checkOne(loc, inputs[0], "M", 64))) ||
+      (isConditional && failed(checkOne(loc, inputs[1], "cond", 1))))
+    return failure();
   Builder builder(loc.getContext());
   SmallVector<Type> types = {RankedTensorType::get({}, builder.getI64Type()),
                              RankedTensorType::get({}, builder.getI1Type())};

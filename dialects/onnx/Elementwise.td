@@ -2,7 +2,7 @@
 // in ElementwiseMore.td, so that they compile apart.
 include "dialects/onnx/OnnxElementwise.td"
 
-def AbsOp : Unary<"Abs", [1, 6, 13]> { let scalar = "abs(x)"; }
+def AbsOp : Unary<"Abs", [1, 6, 13], NumberTensor> { let scalar = "abs(x)"; }
 def AcosOp : Unary<"Acos", [7, 22]> { let scalar = "acos(x)"; }
 def AcoshOp : Unary<"Acosh", [9, 22]> { let scalar = "acosh(x)"; }
 def AddOp : Binary<"Add", [7, 13, 14]> { let scalar = "a + b"; }
@@ -14,7 +14,7 @@ def AtanhOp : Unary<"Atanh", [9, 22]> { let scalar = "atanh(x)"; }
 
 def BitCastOp : ElementwiseOp<"BitCast", [26]> {
   let summary = "The same bits as another type of the same width";
-  let arguments = (ins Tensor:$input, Int:$to);
+  let arguments = (ins BitsTensor:$input, Int:$to);
   let results = (outs Tensor:$output);
   let elementType = "sameWidth(dataType(context, to), input)";
   let scalar = "bitcast(input, mlir::getElementTypeOrSelf(getInput()), mlir::getElementTypeOrSelf(getOutput()))";
@@ -22,18 +22,19 @@ def BitCastOp : ElementwiseOp<"BitCast", [26]> {
 
 // Numbers of bits outside the type shift everything out.
 def BitShiftOp : ElementwiseOp<"BitShift", [11, 28]> {
-  let arguments = (ins IntegerTensor:$x, IntegerTensor:$y, String:$direction);
+  let alike = [["x", "y"]];
+  let arguments = (ins IntegerTensor:$x, IntegerTensor:$y, OneOf<["LEFT", "RIGHT"]>:$direction);
   let results = (outs IntegerTensor:$z);
   let scalar = [{direction == "LEFT" ? x << y : x >> y}];
 }
 
 def BitwiseAndOp : Bitwise<"BitwiseAnd", [18]> { let scalar = "a & b"; }
-def BitwiseNotOp : Unary<"BitwiseNot", [18]> { let scalar = "~x"; }
+def BitwiseNotOp : Unary<"BitwiseNot", [18], IntegerTensor> { let scalar = "~x"; }
 def BitwiseOrOp : Bitwise<"BitwiseOr", [18]> { let scalar = "a | b"; }
 def BitwiseXorOp : Bitwise<"BitwiseXor", [18]> { let scalar = "a ^ b"; }
 
 def CastOp : ElementwiseOp<"Cast", [6, 9, 13, 19, 21, 23, 24, 25]> {
-  let arguments = (ins Tensor:$input, Int:$to, IntOr<"1">:$saturate, StringOr<"up">:$round_mode);
+  let arguments = (ins Tensor:$input, Int:$to, IntOr<"1">:$saturate, RoundMode:$round_mode);
   let results = (outs Tensor:$output);
   let elementType = "dataType(context, to)";
   let scalar = "narrow(input, {saturate != 0, round_mode})";
@@ -49,6 +50,7 @@ def CeluOp : ElementwiseOp<"Celu", [12, 28]> {
 }
 
 def ClipOp : ElementwiseOp<"Clip", [11, 12, 13]> {
+  let alike = [["input", "min", "max"]];
   let arguments = (ins NumberTensor:$input, Optional<NumberTensor>:$min, Optional<NumberTensor>:$max);
   let results = (outs NumberTensor:$output);
   let scalar = "clamp(input, min, max)";
@@ -59,7 +61,9 @@ def CoshOp : Unary<"Cosh", [9, 22]> { let scalar = "cosh(x)"; }
 
 // Scales and zero points belong to the whole tensor, to an index along `axis`, or to a block of `block_size` of these.
 class DequantizeLinear<list<int> versions> : ElementwiseOp<"DequantizeLinear", versions> {
-  let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point, IntOr<"1">:$axis,
+  let alike = [["x", "x_zero_point"]];
+  let arguments = (ins QuantizedOrInt32Tensor:$x, FloatTensor:$x_scale,
+                   Optional<QuantizedOrInt32Tensor>:$x_zero_point, IntOr<"1">:$axis,
                    IntOr<"0">:$block_size, IntOr<"0">:$output_dtype);
   let results = (outs FloatTensor:$y);
   let firstDim = "operand == 0 || block_size ? 0 : wrap(axis, rank)";
@@ -82,14 +86,14 @@ def EluOp : ElementwiseOp<"Elu", [1, 6, 22]> {
   let scalar = "select(x < 0, alpha * (exp(x) - 1), x)";
 }
 
-def EqualOp : Comparison<"Equal", [7, 11, 13, 19]> { let scalar = "a == b"; }
-def ErfOp : Unary<"Erf", [9, 13]> { let scalar = "erf(x)"; }
+def EqualOp : Comparison<"Equal", [7, 11, 13, 19], Tensor> { let scalar = "a == b"; }
+def ErfOp : Unary<"Erf", [9, 13], NumberTensor> { let scalar = "erf(x)"; }
 def ExpOp : Unary<"Exp", [1, 6, 13]> { let scalar = "exp(x)"; }
 
 def EyeLikeOp : ElementwiseOp<"EyeLike", [9, 22]> {
   let summary = "Ones on a diagonal, in the shape of the operand";
-  let arguments = (ins Tensor:$input, OptionalAttr<Int>:$dtype, IntOr<"0">:$k);
-  let results = (outs Tensor:$output);
+  let arguments = (ins NumberOrBoolTensor:$input, OptionalAttr<Int>:$dtype, IntOr<"0">:$k);
+  let results = (outs NumberOrBoolTensor:$output);
   let elementType = "dtype ? dataType(context, *dtype) : input";
   let scalar = "select(at(1) == at(0) + k, 1, 0)";
 }
@@ -98,7 +102,7 @@ def FloorOp : Unary<"Floor", [1, 6, 13]> { let scalar = "floor(x)"; }
 
 def GeluOp : ElementwiseOp<"Gelu", [20]> {
   let summary = "Gaussian error linear unit";
-  let arguments = (ins FloatTensor:$x, StringOr<"none">:$approximate);
+  let arguments = (ins FloatTensor:$x, OneOfOr<"none", ["tanh"]>:$approximate);
   let results = (outs FloatTensor:$y);
   let scalar = [{approximate == "tanh" ? tanhGelu(x) : gelu(x)}];
 }
@@ -115,14 +119,14 @@ def HardSigmoidOp : ElementwiseOp<"HardSigmoid", [1, 6, 22]> {
 def HardSwishOp : Unary<"HardSwish", [14, 22]> { let scalar = "x * clamp(x * (1.0 / 6) + 0.5, 0, 1)"; }
 
 def IsInfOp : ElementwiseOp<"IsInf", [10, 20]> {
-  let arguments = (ins NumberTensor:$x, IntOr<"1">:$detect_negative, IntOr<"1">:$detect_positive);
+  let arguments = (ins Elements<realFloats # tinyFloats>:$x, IntOr<"1">:$detect_negative, IntOr<"1">:$detect_positive);
   let results = (outs BoolTensor:$y);
   let elementType = "boolean(context)";
   let scalar = "(x == infinity && bool(detect_positive)) || (x == -infinity && bool(detect_negative))";
 }
 
 def IsNaNOp : ElementwiseOp<"IsNaN", [9, 13, 20]> {
-  let arguments = (ins NumberTensor:$x);
+  let arguments = (ins Elements<realFloats # tinyFloats>:$x);
   let results = (outs BoolTensor:$y);
   let elementType = "boolean(context)";
   let scalar = "x != x";

@@ -2,19 +2,22 @@
 include "dialects/onnx/OnnxElementwise.td"
 
 def MaxOp : Variadically<"Max", [1, 6, 8, 12, 13]> { let scalar = "fold(inputs, greatest)"; }
-def MeanOp : Variadically<"Mean", [1, 6, 8, 13]> { let scalar = "fold(inputs, add) / int64_t(inputs.size())"; }
+def MeanOp : Variadically<"Mean", [1, 6, 8, 13], FloatTensor> {
+  let scalar = "fold(inputs, add) / int64_t(inputs.size())";
+}
 def MinOp : Variadically<"Min", [1, 6, 8, 12, 13]> { let scalar = "fold(inputs, least)"; }
 def MishOp : Unary<"Mish", [18, 22]> { let scalar = "x * tanh(softplus(x))"; }
 
-def ModOp : ElementwiseOp<"Mod", [10, 13], [AllElementTypesMatch<["a", "b", "c"]>]> {
+def ModOp : ElementwiseOp<"Mod", [10, 13]> {
   let summary = "The rest of a division, with the sign of the divisor or, with `fmod`, of the dividend";
+  let alike = [["a", "b"]];
   let arguments = (ins NumberTensor:$a, NumberTensor:$b, IntOr<"0">:$fmod);
   let results = (outs NumberTensor:$c);
   let scalar = "fmod ? a % b : modulo(a, b)";
 }
 
 def MulOp : Binary<"Mul", [7, 13, 14]> { let scalar = "a * b"; }
-def NegOp : Unary<"Neg", [1, 6, 13]> { let scalar = "-x"; }
+def NegOp : Unary<"Neg", [1, 6, 13], SignedTensor> { let scalar = "-x"; }
 
 def NotOp : ElementwiseOp<"Not", [1]> {
   let arguments = (ins BoolTensor:$x);
@@ -25,22 +28,24 @@ def NotOp : ElementwiseOp<"Not", [1]> {
 def OrOp : Logical<"Or", [7]> { let scalar = "a | b"; }
 
 def PReluOp : ElementwiseOp<"PRelu", [7, 9, 16]> {
-  let arguments = (ins NumberTensor:$x, NumberTensor:$slope);
-  let results = (outs NumberTensor:$y);
+  let alike = [["x", "slope"]];
+  let arguments = (ins WideTensor:$x, WideTensor:$slope);
+  let results = (outs WideTensor:$y);
   let scalar = "select(x < 0, slope * x, x)";
 }
 
 def PowOp : ElementwiseOp<"Pow", [7, 12, 13, 15]> {
-  let arguments = (ins NumberTensor:$x, NumberTensor:$y);
-  let results = (outs NumberTensor:$z);
+  let arguments = (ins Elements<realFloats # [I32, I64]>:$x, NumberTensor:$y);
+  let results = (outs Elements<realFloats # [I32, I64]>:$z);
   let scalar = "pow(x, y)";
 }
 
 // Scales and zero points as in DequantizeLinear.
 class QuantizeLinear<list<int> versions> : ElementwiseOp<"QuantizeLinear", versions> {
-  let arguments = (ins NumberTensor:$x, FloatTensor:$y_scale, Optional<NumberTensor>:$y_zero_point, IntOr<"1">:$axis,
-                   IntOr<"0">:$block_size, IntOr<"0">:$output_dtype, IntOr<"0">:$precision, IntOr<"1">:$saturate);
-  let results = (outs NumberTensor:$y);
+  let arguments = (ins RealOrInt32Tensor:$x, FloatTensor:$y_scale, Optional<QuantizedTensor>:$y_zero_point,
+                   IntOr<"1">:$axis, IntOr<"0">:$block_size, IntOr<"0">:$output_dtype,
+                   IntOr<"0">:$precision, IntOr<"1">:$saturate);
+  let results = (outs QuantizedTensor:$y);
   let firstDim = "operand == 0 || block_size ? 0 : wrap(axis, rank)";
   let block = "operand != 0 && block_size && dim == wrap(axis, rank) ? block_size : 1";
   let elementType = "y_zero_point ? y_zero_point : dataType(context, output_dtype ? output_dtype : 2)";
@@ -53,7 +58,7 @@ def MsQuantizeLinearOp : QuantizeLinear<[1]> {
 }
 
 def ReciprocalOp : Unary<"Reciprocal", [1, 6, 13]> { let scalar = "1 / x"; }
-def ReluOp : Unary<"Relu", [1, 6, 13, 14]> { let scalar = "select(x < 0, 0, x)"; }
+def ReluOp : Unary<"Relu", [1, 6, 13, 14], SignedTensor> { let scalar = "select(x < 0, 0, x)"; }
 def RoundOp : Unary<"Round", [11, 22]> { let scalar = "round(x)"; }
 
 def SeluOp : ElementwiseOp<"Selu", [1, 6, 22]> {
@@ -71,16 +76,17 @@ def ShrinkOp : ElementwiseOp<"Shrink", [9]> {
 }
 
 def SigmoidOp : Unary<"Sigmoid", [1, 6, 13]> { let scalar = "sigmoid(x)"; }
-def SignOp : Unary<"Sign", [9, 13]> { let scalar = "sign(x)"; }
+def SignOp : Unary<"Sign", [9, 13], NumberTensor> { let scalar = "sign(x)"; }
 def SinOp : Unary<"Sin", [7, 22]> { let scalar = "sin(x)"; }
 def SinhOp : Unary<"Sinh", [9, 22]> { let scalar = "sinh(x)"; }
 def SoftplusOp : Unary<"Softplus", [1, 22]> { let scalar = "softplus(x)"; }
 def SoftsignOp : Unary<"Softsign", [1, 22]> { let scalar = "x / (1 + abs(x))"; }
 def SqrtOp : Unary<"Sqrt", [1, 6, 13]> { let scalar = "sqrt(x)"; }
 def SubOp : Binary<"Sub", [7, 13, 14]> { let scalar = "a - b"; }
-def SumOp : Variadically<"Sum", [1, 6, 8, 13]> { let scalar = "fold(inputs, add)"; }
+def SumOp : Variadically<"Sum", [1, 6, 8, 13], FloatTensor> { let scalar = "fold(inputs, add)"; }
 
 def SwiGLUOp : ElementwiseOp<"SwiGLU", [28]> {
+  let alike = [["a", "b"]];
   let arguments = (ins FloatTensor:$a, FloatTensor:$b, FloatOr<"1.0f">:$alpha);
   let results = (outs FloatTensor:$y);
   let scalar = "a * sigmoid(alpha * a) * b";
@@ -102,7 +108,8 @@ def ThresholdedReluOp : ElementwiseOp<"ThresholdedRelu", [10, 22]> {
   let scalar = "select(x > alpha, x, 0)";
 }
 
-def WhereOp : ElementwiseOp<"Where", [9, 16], [AllElementTypesMatch<["x", "y", "output"]>]> {
+def WhereOp : ElementwiseOp<"Where", [9, 16]> {
+  let alike = [["x", "y"]];
   let arguments = (ins BoolTensor:$condition, Tensor:$x, Tensor:$y);
   let results = (outs Tensor:$output);
   let elementType = "x";

@@ -4,6 +4,7 @@ include "dialects/onnx/OnnxBase.td"
 
 def RangeOp : IrregularOp<"Range", [11, 27]> {
   let summary = "start, start + delta, ... below limit";
+  let alike = [["start", "limit", "delta"]];
   let arguments = (ins NumberTensor:$start, NumberTensor:$limit, NumberTensor:$delta, IntOr<"1">:$stash_type);
   let results = (outs NumberTensor:$output);
   let extraClassDefinition = record # inferSignature # [{

@@ -52,27 +52,18 @@ SHAPES(CompressOp) {
   return Shapes{sizes};
 }
 
-static LogicalResult knownReduction(Report report, StringRef reduction) {
-  if (!llvm::is_contained({"none", "add", "mul", "max", "min"}, reduction))
-    return report("reduction '", reduction, "' is unknown");
-  return success();
-}
-
 SHAPES(ScatterElementsOp) {
   Input data = op.getData();
   if (op.getIndices().rank() != data.rank() ||
       op.getUpdates().rank() != data.rank())
     return report("data, indices and updates differ in rank");
-  if (failed(axisOf(report, op.getAxis(), data.rank())) ||
-      failed(knownReduction(report, op.getReduction())))
+  if (failed(axisOf(report, op.getAxis(), data.rank())))
     return failure();
   return Shapes{data.sizes};
 }
 
 SHAPES(ScatterNDOp) {
   Input data = op.getData(), indices = op.getIndices();
-  if (failed(knownReduction(report, op.getReduction())))
-    return failure();
   if (indices.rank() == 0 || !indices.sizes.back().number)
     return report("the last size of 'indices' must be known");
   int64_t depth = *indices.sizes.back().number;
@@ -90,8 +81,6 @@ SHAPES(TensorScatterOp) {
     return failure();
   if (op.getUpdate().rank() != past.rank() || *axis == 0)
     return report("the update does not fit the cache");
-  if (!llvm::is_contained({"linear", "circular"}, op.getMode()))
-    return report("mode '", op.getMode(), "' is unknown");
   return Shapes{past.sizes};
 }
 
@@ -267,23 +256,45 @@ SHAPES(RoiAlignOp) {
                       {op.getOutputHeight(), op.getOutputWidth()});
 }
 
-FailureOr<Shapes> recurrentShapes(Report report, const Input &x, const Input &r,
-                                  StringRef direction, int64_t layout,
+// That an operand, where it is given, has these sizes.
+static LogicalResult expectSizes(Report report, StringRef name,
+                                 const Input &input, ArrayRef<Index> sizes) {
+  if (!input.given())
+    return success();
+  if (input.rank() != int64_t(sizes.size()))
+    return report("expected '", name, "' of rank ", sizes.size(), ", got ",
+                  input.rank());
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (size.number && input.sizes[i].number &&
+        *size.number != *input.sizes[i].number)
+      return report("expected dimension ", i, " of '", name, "' to be ",
+                    *size.number, ", got ", *input.sizes[i].number);
+  return success();
+}
+
+FailureOr<Shapes> recurrentShapes(Report report, const RecurrentOperands &net,
                                   int64_t results) {
-  if (!llvm::is_contained({"forward", "reverse", "bidirectional", "foward"},
-                          direction))
-    return report("direction '", direction, "' is unknown");
+  const Input &x = net.x, &r = net.r;
   if (x.rank() != 3 || r.rank() != 3)
     return report("expected tensors of rank 3, got ", x.rank(), " and ",
                   r.rank());
-  Index directions = direction == "bidirectional" ? 2 : 1, hidden = r.sizes[2];
-  Index time = x.sizes[layout ? 1 : 0], batch = x.sizes[layout ? 0 : 1];
+  Index directions = net.direction == "bidirectional" ? 2 : 1,
+        hidden = r.sizes[2], rows = hidden * net.gates;
+  Index time = x.sizes[net.layout ? 1 : 0], batch = x.sizes[net.layout ? 0 : 1];
   Sizes all = {time, directions, batch, hidden},
         last = {directions, batch, hidden};
-  if (layout) {
+  if (net.layout) {
     all = {batch, time, directions, hidden};
     last = {batch, directions, hidden};
   }
+  if (failed(expectSizes(report, "W", net.w, {directions, rows, x.sizes[2]})) ||
+      failed(expectSizes(report, "R", r, {directions, rows, hidden})) ||
+      failed(expectSizes(report, "B", net.b, {directions, rows * 2})) ||
+      failed(expectSizes(report, "sequence_lens", net.lengths, {batch})) ||
+      failed(expectSizes(report, "initial_h", net.initialH, last)) ||
+      failed(expectSizes(report, "initial_c", net.initialC, last)) ||
+      failed(expectSizes(report, "P", net.peephole, {directions, hidden * 3})))
+    return failure();
   Shapes shapes(results, last);
   shapes[0] = all;
   return shapes;
@@ -296,12 +307,6 @@ SHAPES(GridSampleOp) {
         *grid.sizes.back().number == x.rank() - 2))
     return report("image and grid of ranks ", x.rank(), " and ", grid.rank(),
                   " do not fit");
-  if (!llvm::is_contained({"linear", "bilinear", "nearest", "cubic", "bicubic"},
-                          op.getMode()) ||
-      !llvm::is_contained({"zeros", "border", "reflection"},
-                          op.getPaddingMode()))
-    return report("mode '", op.getMode(), "' or padding '",
-                  op.getPaddingMode(), "' is unknown");
   Sizes sizes = {x.sizes[0], x.sizes[1]};
   llvm::append_range(sizes, ArrayRef(grid.sizes).drop_front().drop_back());
   return Shapes{sizes};

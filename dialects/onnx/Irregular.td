@@ -14,14 +14,18 @@ def ConstantOfShapeOp : SizedOp<"ConstantOfShape", [9, 20, 21, 23, 24, 25]> {
   let elementType = "value ? value->getElementType() : mlir::Float32Type::get(context)";
 }
 
+// Which position of the image an index of the result stands for.
+def PositionMapping : OneOfOr<"half_pixel", ["half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                                             "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"]>;
+
 def ResizeOp : SizedOp<"Resize", [11, 13, 18, 19]> {
   let family = "irregular";
   let arguments = (ins Tensor:$x, Optional<FloatTensor>:$roi, Optional<FloatTensor>:$scales, Optional<IntTensor>:$sizes,
                    IntOr<"0">:$antialias, OptionalAttr<Ints>:$axes,
-                   StringOr<"half_pixel">:$coordinate_transformation_mode, FloatOr<"-0.75f">:$cubic_coeff_a,
-                   IntOr<"0">:$exclude_outside, FloatOr<"0.0f">:$extrapolation_value,
-                   StringOr<"stretch">:$keep_aspect_ratio_policy, StringOr<"nearest">:$mode,
-                   StringOr<"round_prefer_floor">:$nearest_mode);
+                   PositionMapping:$coordinate_transformation_mode,
+                   FloatOr<"-0.75f">:$cubic_coeff_a, IntOr<"0">:$exclude_outside, FloatOr<"0.0f">:$extrapolation_value,
+                   OneOfOr<"stretch", ["not_larger", "not_smaller"]>:$keep_aspect_ratio_policy, ResizeMode:$mode,
+                   OneOfOr<"round_prefer_floor", ["round_prefer_ceil", "floor", "ceil"]>:$nearest_mode);
   let results = (outs Tensor:$y);
 }
 
@@ -73,21 +77,24 @@ def NonZeroOp : SizedOp<"NonZero", [9, 13]> {
 
 def ScatterElementsOp : SizedOp<"ScatterElements", [11, 13, 16, 18]> {
   let family = "irregular";
+  let alike = [["data", "updates"]];
   let arguments = (ins Tensor:$data, PositionTensor:$indices, Tensor:$updates, IntOr<"0">:$axis,
-                   StringOr<"none">:$reduction);
+                   ScatterReduction:$reduction);
   let results = (outs Tensor:$output);
 }
 
 def ScatterNDOp : SizedOp<"ScatterND", [11, 13, 16, 18]> {
   let family = "irregular";
-  let arguments = (ins Tensor:$data, IntTensor:$indices, Tensor:$updates, StringOr<"none">:$reduction);
+  let alike = [["data", "updates"]];
+  let arguments = (ins Tensor:$data, IntTensor:$indices, Tensor:$updates, ScatterReduction:$reduction);
   let results = (outs Tensor:$output);
 }
 
 def TensorScatterOp : SizedOp<"TensorScatter", [24]> {
   let family = "irregular";
+  let alike = [["past_cache", "update"]];
   let arguments = (ins Tensor:$past_cache, Tensor:$update, Optional<IntTensor>:$write_indices, IntOr<"-2">:$axis,
-                   StringOr<"linear">:$mode);
+                   OneOfOr<"linear", ["circular"]>:$mode);
   let results = (outs Tensor:$present_cache);
 }
 
@@ -100,8 +107,9 @@ def TopKOp : SizedOp<"TopK", [10, 11, 24]> {
 
 def GridSampleOp : SizedOp<"GridSample", [16, 20, 22]> {
   let family = "irregular";
-  let arguments = (ins Tensor:$x, FloatTensor:$grid, IntOr<"0">:$align_corners, StringOr<"linear">:$mode,
-                   StringOr<"zeros">:$padding_mode);
+  let arguments = (ins Tensor:$x, FloatTensor:$grid, IntOr<"0">:$align_corners,
+                   OneOfOr<"linear", ["nearest", "cubic", "bilinear", "bicubic"]>:$mode,
+                   OneOfOr<"zeros", ["border", "reflection"]>:$padding_mode);
   let results = (outs Tensor:$y);
 }
 

@@ -112,7 +112,7 @@ def Hardmax1Op : LegacyOp<"Hardmax", [1, 11]> {
 }
 
 def Upsample9Op : LegacyOp<"Upsample", [9, 10]> {
-  let arguments = (ins Tensor:$x, FloatTensor:$scales, StringOr<"nearest">:$mode);
+  let arguments = (ins Tensor:$x, FloatTensor:$scales, ResizeMode:$mode);
   let results = (outs Tensor:$y);
   let formula = [{op<ResizeOp>({x, Node(), scales}, {{"mode", mode},
       {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}})}];

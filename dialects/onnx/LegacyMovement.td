@@ -27,7 +27,7 @@ def GlobalLpPool1Op : LegacyOp<"GlobalLpPool", [1]> {
 }
 
 def LpPool1Op : LegacyOp<"LpPool", [1]> {
-  let arguments = (ins FloatTensor:$x, StringOr<"NOTSET">:$auto_pad, Ints:$kernel_shape, FloatOr<"2.0f">:$p,
+  let arguments = (ins FloatTensor:$x, AutoPad:$auto_pad, Ints:$kernel_shape, FloatOr<"2.0f">:$p,
                    OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
   let results = (outs FloatTensor:$y);
   let body = [{
@@ -39,12 +39,14 @@ def LpPool1Op : LegacyOp<"LpPool", [1]> {
 }
 
 def Pad2Op : LegacyOp<"Pad", [2]> {
-  let arguments = (ins Tensor:$data, StringOr<"constant">:$mode, Ints:$pads, FloatOr<"0.0f">:$value);
+  let arguments = (ins Tensor:$data, OneOfOr<"constant", ["reflect", "edge"]>:$mode, Ints:$pads,
+                   FloatOr<"0.0f">:$value);
   let results = (outs Tensor:$output);
   let formula = [{op<PadOp>({data, graph.ints(pads), constantLike(value, data)}, {{"mode", mode}})}];
 }
 def Pad1Op : LegacyOp<"Pad", [1]> {
-  let arguments = (ins Tensor:$data, StringOr<"constant">:$mode, Ints:$paddings, FloatOr<"0.0f">:$value);
+  let arguments = (ins Tensor:$data, OneOfOr<"constant", ["reflect", "edge"]>:$mode, Ints:$paddings,
+                   FloatOr<"0.0f">:$value);
   let results = (outs Tensor:$output);
   let formula = [{op<PadOp>({data, graph.ints(paddings), constantLike(value, data)}, {{"mode", mode}})}];
 }
@@ -71,7 +73,7 @@ def Split2Op : LegacyOp<"Split", [2, 11]> {
   }];
 }
 def Split1Op : LegacyOp<"Split", [1]> {
-  let arguments = (ins Tensor:$input, Optional<Tensor>:$split_input, IntOr<"0">:$axis, OptionalAttr<Ints>:$split,
+  let arguments = (ins Tensor:$input, Optional<NumberTensor>:$split_input, IntOr<"0">:$axis, OptionalAttr<Ints>:$split,
                    OptionalAttr<Int>:$result_count);
   let results = (outs Variadic<Tensor>:$outputs);
   let body = [{
@@ -94,7 +96,7 @@ def Unsqueeze1Op : LegacyOp<"Unsqueeze", [1, 11]> {
 
 // Resize before it chose how positions are mapped.
 def Resize10Op : LegacyOp<"Resize", [10]> {
-  let arguments = (ins Tensor:$x, FloatTensor:$scales, StringOr<"nearest">:$mode);
+  let arguments = (ins Tensor:$x, FloatTensor:$scales, ResizeMode:$mode);
   let results = (outs Tensor:$y);
   let formula = [{op<ResizeOp>({x, Node(), scales}, {{"mode", mode},
       {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}})}];

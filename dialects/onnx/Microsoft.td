@@ -40,7 +40,7 @@ def MsFastGeluOp : MsElementwise<"FastGelu"> {
 // Activations that ONNX Runtime fuses into what is before them.
 def MsFusedConvOp : MsComposite<"FusedConv"> {
   let arguments = (ins FloatTensor:$x, FloatTensor:$w, Optional<FloatTensor>:$b, Optional<FloatTensor>:$z,
-                   StringOr<"">:$activation, OptionalAttr<Floats>:$activation_params, StringOr<"NOTSET">:$auto_pad,
+                   StringOr<"">:$activation, OptionalAttr<Floats>:$activation_params, AutoPad:$auto_pad,
                    OptionalAttr<Ints>:$dilations, IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape,
                    OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
   let results = (outs FloatTensor:$y);

@@ -89,7 +89,7 @@ def MsQLinearMulOp : QLinearBinary<"QLinearMul", "*">;
 
 def MsQLinearAveragePoolOp : MsComposite<"QLinearAveragePool"> {
   let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point,
-                   FloatTensor:$y_scale, Optional<NumberTensor>:$y_zero_point, StringOr<"NOTSET">:$auto_pad,
+                   FloatTensor:$y_scale, Optional<NumberTensor>:$y_zero_point, AutoPad:$auto_pad,
                    IntOr<"0">:$ceil_mode, IntOr<"0">:$channels_last, IntOr<"0">:$count_include_pad,
                    Ints:$kernel_shape, OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
   let results = (outs NumberTensor:$y);
@@ -125,7 +125,7 @@ def MsQLinearConcatOp : MsComposite<"QLinearConcat"> {
 def MsQLinearConvOp : MsComposite<"QLinearConv"> {
   let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, NumberTensor:$x_zero_point, NumberTensor:$w,
                    FloatTensor:$w_scale, NumberTensor:$w_zero_point, FloatTensor:$y_scale, NumberTensor:$y_zero_point,
-                   Optional<NumberTensor>:$b, StringOr<"NOTSET">:$auto_pad, IntOr<"0">:$channels_last,
+                   Optional<NumberTensor>:$b, AutoPad:$auto_pad, IntOr<"0">:$channels_last,
                    OptionalAttr<Ints>:$dilations, IntOr<"1">:$group, OptionalAttr<Ints>:$kernel_shape,
                    OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
   let results = (outs NumberTensor:$y);

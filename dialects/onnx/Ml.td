@@ -41,7 +41,8 @@ def MlImputerOp : MlComposite<"Imputer", [1]> {
 
 def MlLinearRegressorOp : MlComposite<"LinearRegressor", [1]> {
   let arguments = (ins NumberTensor:$x, OptionalAttr<Floats>:$coefficients, OptionalAttr<Floats>:$intercepts,
-                   StringOr<"NONE">:$post_transform, IntOr<"1">:$targets);
+                   OneOfOr<"NONE", ["SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]>:$post_transform,
+                   IntOr<"1">:$targets);
   let results = (outs FloatTensor:$y);
   let elementType = "mlir::Float32Type::get(context)";
   let body = [{
@@ -58,7 +59,7 @@ def MlLinearRegressorOp : MlComposite<"LinearRegressor", [1]> {
 
 // Rows by their norm; rows of zeros stay.
 def MlNormalizerOp : MlComposite<"Normalizer", [1]> {
-  let arguments = (ins NumberTensor:$x, StringOr<"MAX">:$norm);
+  let arguments = (ins NumberTensor:$x, OneOfOr<"MAX", ["L1", "L2"]>:$norm);
   let results = (outs FloatTensor:$y);
   let elementType = "mlir::Float32Type::get(context)";
   let body = [{

@@ -78,10 +78,13 @@ SHAPES(SplitOp) {
     if (sum.number && whole.number && *sum.number != *whole.number)
       return report("'split' adds up to ", *sum.number, " of ", *whole.number);
   } else {
-    int64_t count = op.getNumOutputs().value_or(
-        op.getResultCount().value_or(0));
+    int64_t results = op.getResultCount().value_or(0);
+    int64_t count = op.getNumOutputs().value_or(results);
     if (count <= 0)
       return report("nothing tells into how many parts to split");
+    if (results && count != results)
+      return report("'num_outputs' is ", count, ", but there are ", results,
+                    " outputs");
     Index part = ceilDiv(whole, count);
     for (int64_t i = 0; i < count; ++i)
       parts.push_back(clamp(whole - part * i, 0, part));
@@ -300,16 +303,19 @@ static FailureOr<Padding> paddingOf(Report report,
 }
 
 SHAPES(PadOp) {
-  if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"},
-                          op.getMode()))
-    return report("mode '", op.getMode(), "' is unknown");
   FailureOr<Padding> padding = paddingOf(report, op);
   if (failed(padding))
     return failure();
   Sizes sizes;
   for (auto [size, before, after] :
-       llvm::zip(op.getData().sizes, padding->before, padding->after))
+       llvm::zip(op.getData().sizes, padding->before, padding->after)) {
+    for (Index pad : {before, after})
+      if (op.getMode() == "reflect" && pad.number && size.number &&
+          *pad.number > 0 && *pad.number >= *size.number)
+        return report("cannot reflect ", *pad.number, " of ", *size.number,
+                      " elements");
     sizes.push_back(size + before + after);
+  }
   return Shapes{sizes};
 }
 
@@ -386,8 +392,11 @@ SHAPES(SqueezeOp) {
     return Shapes{kept};
   }
   FailureOr<Sizes> axes = axesOf(report, op.getAxes(), data.rank());
-  if (failed(axes) || int64_t(axes->size()) > data.rank())
+  if (failed(axes))
     return failure();
+  if (int64_t(axes->size()) > data.rank())
+    return report("expected at most ", data.rank(), " axes, got ",
+                  axes->size());
   // Where axes are computed, the dimensions that stay move up at run time.
   Sizes kept(data.rank() - axes->size(), 1);
   Index place = 0;

@@ -2,6 +2,7 @@
 include "dialects/onnx/OnnxBase.td"
 
 def ConcatOp : MovementOp<"Concat", [4, 11, 13]> {
+  let alike = [["inputs"]];
   let arguments = (ins Variadic<Tensor>:$inputs, Int:$axis);
   let results = (outs Tensor:$concat_result);
 }
@@ -38,8 +39,9 @@ def IdentityOp : MovementOp<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25]> {
 }
 
 def PadOp : MovementOp<"Pad", [11, 13, 18, 19, 21, 23, 24, 25]> {
+  let alike = [["data", "constant_value"]];
   let arguments = (ins Tensor:$data, IntTensor:$pads, Optional<Tensor>:$constant_value, Optional<PositionTensor>:$axes,
-                   StringOr<"constant">:$mode);
+                   OneOfOr<"constant", ["reflect", "edge", "wrap"]>:$mode);
   let results = (outs Tensor:$output);
   let extraClassDeclaration = shapesDeclaration # "onnxc::Padding padding(llvm::ArrayRef<onnxc::Input> inputs);";
 }
@@ -56,6 +58,7 @@ def ReverseSequenceOp : MovementOp<"ReverseSequence", [10, 28]> {
 }
 
 def SliceOp : MovementOp<"Slice", [10, 11, 13]> {
+  let alike = [["starts", "ends", "axes", "steps"]];
   let arguments = (ins Tensor:$data, PositionTensor:$starts, PositionTensor:$ends, Optional<PositionTensor>:$axes,
                    Optional<PositionTensor>:$steps);
   let results = (outs Tensor:$output);
@@ -98,7 +101,7 @@ def UnsqueezeOp : MovementOp<"Unsqueeze", [13, 21, 23, 24, 25]> {
 
 // Blocks of channels become blocks of the image, by three views.
 def DepthToSpaceOp : CompositeOp<"DepthToSpace", [11, 13, 28]> {
-  let arguments = (ins Tensor:$input, Int:$blocksize, StringOr<"DCR">:$mode);
+  let arguments = (ins Tensor:$input, Int:$blocksize, OneOfOr<"DCR", ["CRD"]>:$mode);
   let results = (outs Tensor:$output);
   let body = [{
     int64_t b = blocksize;
@@ -114,7 +117,7 @@ def DepthToSpaceOp : CompositeOp<"DepthToSpace", [11, 13, 28]> {
 }
 
 def SpaceToDepthOp : CompositeOp<"SpaceToDepth", [28]> {
-  let arguments = (ins Tensor:$input, Int:$blocksize, StringOr<"DCR">:$mode);
+  let arguments = (ins Tensor:$input, Int:$blocksize, OneOfOr<"DCR", ["CRD"]>:$mode);
   let results = (outs Tensor:$output);
   let body = [{
     Node block = graph.ints({blocksize}), batch = sizeOf(input, 0), depth = sizeOf(input, 1);

@@ -28,24 +28,55 @@ class IntOr<string value> : DefaultValuedAttr<Int, value>;
 class IntsOr<string value> : DefaultValuedAttr<Ints, value>;
 class StringOr<string value> : DefaultValuedStrAttr<String, value>;
 
+// A word of a fixed set.
+class OneOf<list<string> allowed>
+    : StringBasedAttr<And<[CPred<"::llvm::isa<::mlir::StringAttr>($_self)">,
+                           CPred<"::llvm::is_contained<::llvm::StringRef>({\"" # !interleave(allowed, "\", \"") #
+                                 "\"}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">]>,
+                      "one of '" # !interleave(allowed, "', '") # "'"> {
+  list<string> words = allowed;
+}
+class OneOfOr<string value, list<string> others> : DefaultValuedStrAttr<OneOf<[value] # others>, value>;
+def AutoPad : OneOfOr<"NOTSET", ["SAME_UPPER", "SAME_LOWER", "VALID", ""]>;
+def RoundMode : OneOfOr<"up", ["down", "nearest"]>;
+def ScatterReduction : OneOfOr<"none", ["add", "mul", "max", "min"]>;
+def LossReduction : OneOfOr<"mean", ["sum", "none"]>;
+def ResizeMode : OneOfOr<"nearest", ["linear", "cubic"]>;
+
 // Tensors. uintN is unsigned, intN signless, bool is i1. Ranks may be unknown until stage `graph` has inferred them.
 defvar tinyFloats = [F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, F4E2M1FN];
 defvar realFloats = [F16, BF16, F32, F64];
 defvar signedInts = [I8, I16, I32, I64];
 defvar unsignedInts = [UI8, UI16, UI32, UI64];
 defvar narrowInts = [I<4>, UI<4>, I<2>, UI<2>];
-defvar ints = !listconcat(signedInts, unsignedInts, narrowInts);
-defvar numbers = !listconcat(realFloats, tinyFloats, ints);
+defvar quantizedElements = tinyFloats # narrowInts # [I8, I16, UI8, UI16];
+defvar numbers = realFloats # signedInts # unsignedInts;
 def StringElement : Type<CPred<"::llvm::isa<::onnxc::StringType>($_self)">, "string">;
-def FloatTensor : TensorOf<realFloats>;
-def BoolTensor : TensorOf<[I1]>;
-def IntTensor : TensorOf<[I64]>;
-def PositionTensor : TensorOf<[I32, I64]>;
-def IntegerTensor : TensorOf<ints>;
-def UnsignedTensor : TensorOf<unsignedInts>;
-def NumberTensor : TensorOf<numbers>;
-def StringTensor : TensorOf<[StringElement]>;
-def Tensor : TensorOf<!listconcat(numbers, [I1, StringElement])>;
+// `accepts` is a C++ expression of the element `type`, which the importer asks before anything is inferred.
+class Elements<list<Type> types> : TensorOf<types> {
+  string accepts = !interleave(!foreach(t, types, !subst("$_self", "type", !cast<CPred>(t.predicate).predExpr)),
+                               " || ");
+}
+def FloatTensor : Elements<realFloats>;
+def SingleTensor : Elements<[F32]>;
+def BoolTensor : Elements<[I1]>;
+def IntTensor : Elements<[I64]>;
+def Int32Tensor : Elements<[I32]>;
+def ByteTensor : Elements<[I8, UI8]>;
+def PositionTensor : Elements<[I32, I64]>;
+def IntegerTensor : Elements<signedInts # unsignedInts>;
+def UnsignedTensor : Elements<unsignedInts>;
+def SignedTensor : Elements<realFloats # signedInts>;
+def RealOrInt32Tensor : Elements<realFloats # [I32]>;
+def WideTensor : Elements<realFloats # [I32, I64, UI32, UI64]>; // what sums are formed of
+def NumberTensor : Elements<numbers>;
+def QuantizedTensor : Elements<quantizedElements>;
+def QuantizedOrInt32Tensor : Elements<quantizedElements # [I32]>;
+def AnyNumberTensor : Elements<numbers # tinyFloats # narrowInts>;
+def NumberOrBoolTensor : Elements<numbers # [I1]>;
+def StringTensor : Elements<[StringElement]>;
+def BitsTensor : Elements<numbers # tinyFloats # narrowInts # [I1]>;
+def Tensor : Elements<numbers # tinyFloats # narrowInts # [I1, StringElement]>;
 // A tensor, a sequence or an optional.
 def Anything : AnyTypeOf<[Tensor, SequenceType, OptionalType]>;
 
@@ -66,21 +97,36 @@ class Bindings<dag args> {
         # Getter<!getdagname(args, i)>.name # "();\n");
 }
 
-// `{"x", Slot::One}, {"min", Slot::Optional}`: the operands as the importer sees them.
+// Of one operand: `Slot::Optional, [](mlir::Type type) { return type.isF32(); }`.
+class SlotKind<Constraint operand> {
+  string kind = !if(!isa<Variadic>(operand), "Variadic", !if(!isa<Optional>(operand), "Optional", "One"));
+  Constraint tensor = !if(!isa<Variadic>(operand), !cast<Variadic>(operand).baseType,
+                      !if(!isa<Optional>(operand), !cast<Optional>(operand).baseType, operand));
+  string accepts = !if(!isa<Elements>(tensor),
+    "[]([[maybe_unused]] mlir::Type type) { return " # !cast<Elements>(tensor).accepts # "; }", "nullptr");
+  string cpp = "Slot::" # kind # ", " # accepts;
+}
+// `{"x", Slot::One, ...}, {"min", Slot::Optional, ...}, `: the operands as the importer sees them.
 class Slots<dag args> {
   string cpp = !foldl("", !range(!size(args)), acc, i,
     !if(!isa<AttrConstraint>(!getdagarg<Constraint>(args, i)), acc,
-      acc # "{\"" # !getdagname(args, i) # "\", Slot::" #
-      !if(!isa<Variadic>(!getdagarg<Constraint>(args, i)), "Variadic",
-      !if(!isa<Optional>(!getdagarg<Constraint>(args, i)), "Optional", "One")) # "}, "));
+      acc # "{\"" # !getdagname(args, i) # "\", " # SlotKind<!getdagarg<Constraint>(args, i)>.cpp # "}, "));
 }
 
-// `"direction", `: the attributes without a default. Inference must not run without them.
-class RequiredAttributes<dag args> {
+// Of one attribute: whether it has to be given, and the words that it may be.
+class AttributeKind<Constraint attribute> {
+  bit isAttribute = !isa<Attr>(attribute);
+  bit isRequired = !and(isAttribute, !not(!isa<OptionalAttr>(attribute)), !not(!isa<DefaultValuedAttr>(attribute)));
+  Constraint base = !if(!isa<DefaultValuedAttr>(attribute), !cast<DefaultValuedAttr>(attribute).baseAttr, attribute);
+  list<string> words = !if(!isa<OneOf>(base), !cast<OneOf>(base).words, []<string>);
+  string cpp = !if(isRequired, "true", "false") # ", {" #
+               !if(!empty(words), "", "\"" # !interleave(words, "\", \"") # "\"") # "}";
+}
+// `{"direction", true, {"LEFT", "RIGHT"}}, `. Inference must not run without the required ones.
+class AttributeSlots<dag args> {
   string cpp = !foldl("", !range(!size(args)), acc, i,
-    !if(!and(!isa<Attr>(!getdagarg<Constraint>(args, i)), !not(!isa<OptionalAttr>(!getdagarg<Constraint>(args, i))),
-             !not(!isa<DefaultValuedAttr>(!getdagarg<Constraint>(args, i)))),
-        acc # "\"" # !getdagname(args, i) # "\", ", acc));
+    !if(!isa<Attr>(!getdagarg<Constraint>(args, i)),
+        acc # "{\"" # !getdagname(args, i) # "\", " # AttributeKind<!getdagarg<Constraint>(args, i)>.cpp # "}, ", acc));
 }
 
 // `{"then_branch", false}, {"score_mod", true}, `: the graph attributes that are regions, and whether they may be absent.
@@ -100,6 +146,7 @@ class OnnxOp<string type, list<int> versions, list<Trait> more = []> : Op<OnnxDi
   string opType = type;
   string domain = "";
   list<int> since = versions;
+  list<list<string>> alike = [];                // operands that have one element type
   string family = ?;
   let traits = [DeclareOpInterfaceMethods<OnnxOpInterface>,
                 DeclareOpInterfaceMethods<InferTypeOpInterface>, Pure] # more #
@@ -107,7 +154,8 @@ class OnnxOp<string type, list<int> versions, list<Trait> more = []> : Op<OnnxDi
   string record = [{
 const OpRecord &$cppClass::getRecord() {
   static const OpRecord record{"}] # opType # "\", \"" # domain # "\", {" # !interleave(since, ", ") # "}, {"
-    # Slots<arguments>.cpp # "}, {" # RequiredAttributes<arguments>.cpp # "}, {" # RegionSlots<regions>.cpp # [{}};
+    # Slots<arguments>.cpp # "}, {" # AttributeSlots<arguments>.cpp # "}, {" # RegionSlots<regions>.cpp # "}, {"
+    # !interleave(!foreach(group, alike, "{\"" # !interleave(group, "\", \"") # "\"}"), ", ") # [{}};
   return record;
 }
 bool $cppClass::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange actual) {

@@ -8,6 +8,7 @@ def OnnxOpInterface : OpInterface<"OnnxOpInterface"> {
   let description = "The operator's name, opsets and operands: the importer's table.";
   let cppNamespace = "::onnxc";
   let methods = [StaticInterfaceMethod<"", "const onnxc::OpRecord &", "getRecord">];
+  let verify = "return onnxc::verifyAlike($_op);";
 }
 
 def ScalarOpInterface : OpInterface<"ScalarOpInterface"> {

@@ -3,6 +3,7 @@
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -27,6 +28,75 @@ std::optional<RegisteredOperationName> Registry::find(StringRef domain, StringRe
   return std::nullopt;
 }
 
+static std::string elementName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  if (int64_t number = dataNumber(getElementTypeOrSelf(type)))
+    stream << dataName(number);
+  else
+    stream << type;
+  return name;
+}
+
+static LogicalResult checkElement(Location loc, const OpRecord &record, const Slot &slot, Type type) {
+  if (!slot.accepts || (isa<TensorType>(type) && slot.accepts(getElementTypeOrSelf(type))))
+    return success();
+  return emitError(loc) << record.type << " takes no " << elementName(type) << " as input '" << slot.name << "'";
+}
+
+// The first operand of a group says what type the others have to have.
+static LogicalResult checkAlike(Location loc, const OpRecord &record, ValueRange operands, ArrayRef<int32_t> segments) {
+  for (ArrayRef<StringRef> group : record.alike) {
+    Type first;
+    StringRef firstName;
+    unsigned begin = 0;
+    for (auto [slot, count] : llvm::zip(record.operands, segments)) {
+      bool isMember = llvm::is_contained(group, slot.name);
+      for (Value operand : operands.slice(begin, isMember ? count : 0)) {
+        Type element = getElementTypeOrSelf(operand.getType());
+        if (first && element != first)
+          return emitError(loc) << "inputs '" << firstName << "' and '" << slot.name << "' differ in type: "
+                                << elementName(first) << " and " << elementName(element);
+        first = element;
+        firstName = slot.name;
+      }
+      begin += count;
+    }
+  }
+  return success();
+}
+
+LogicalResult verifyAlike(Operation *op) {
+  const OpRecord &record = recordOf(*op->getRegisteredInfo());
+  if (record.alike.empty())
+    return success();
+  SmallVector<int32_t> segments(record.operands.size(), 1);
+  if (auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes"))
+    segments.assign(sizes.asArrayRef().begin(), sizes.asArrayRef().end());
+  else // at most one slot is optional or variadic
+    for (auto [slot, count] : llvm::zip(record.operands, segments))
+      if (slot.kind != Slot::One)
+        count = int32_t(op->getNumOperands()) - int32_t(record.operands.size() - 1);
+  return checkAlike(op->getLoc(), record, op->getOperands(), segments);
+}
+
+static LogicalResult checkAttributes(Location loc, const OpRecord &record, RegisteredOperationName name,
+                                     const NamedAttrList &given) {
+  for (NamedAttribute attribute : given)
+    if (!llvm::is_contained(name.getAttributeNames(), attribute.getName()))
+      return emitError(loc) << record.type << " has no attribute '" << attribute.getName().getValue() << "'";
+  for (const AttributeSlot &slot : record.attributes) {
+    Attribute value = given.get(slot.name);
+    if (!value && slot.isRequired)
+      return emitError(loc) << record.type << " needs attribute '" << slot.name << "'";
+    auto word = dyn_cast_or_null<StringAttr>(value);
+    if (word && !slot.words.empty() && !llvm::is_contained(slot.words, word.getValue()))
+      return emitError(loc) << "'" << slot.name << "' must be one of '" << llvm::join(slot.words, "', '")
+                            << "', got '" << word.getValue() << "'";
+  }
+  return success();
+}
+
 // Drops absent operands and counts what is left in each slot.
 static LogicalResult fillSlots(Location loc, const OpRecord &record, ValueRange inputs, SmallVector<Value> &operands,
                                SmallVector<int32_t> &segments) {
@@ -34,8 +104,11 @@ static LogicalResult fillSlots(Location loc, const OpRecord &record, ValueRange 
   for (const Slot &slot : record.operands) {
     unsigned begin = operands.size();
     do {
-      if (next < inputs.size() && inputs[next])
+      if (next < inputs.size() && inputs[next]) {
+        if (failed(checkElement(loc, record, slot, inputs[next].getType())))
+          return failure();
         operands.push_back(inputs[next]);
+      }
       ++next;
     } while (slot.kind == Slot::Variadic && next < inputs.size());
     segments.push_back(operands.size() - begin);
@@ -44,7 +117,7 @@ static LogicalResult fillSlots(Location loc, const OpRecord &record, ValueRange 
   }
   if (inputs.size() > next)
     return emitError(loc) << record.type << " takes " << next << " inputs, got " << inputs.size();
-  return success();
+  return checkAlike(loc, record, operands, segments);
 }
 
 FailureOr<Operation *> createOp(OpBuilder &builder, Location loc, RegisteredOperationName name, ValueRange inputs,
@@ -56,12 +129,8 @@ FailureOr<Operation *> createOp(OpBuilder &builder, Location loc, RegisteredOper
   if (parts.regions.size() != record.regions.size())
     return emitError(loc) << record.type << " needs " << record.regions.size() << " subgraphs, got "
                           << parts.regions.size();
-  for (NamedAttribute attribute : attributes)
-    if (!llvm::is_contained(name.getAttributeNames(), attribute.getName()))
-      return emitError(loc) << record.type << " has no attribute '" << attribute.getName().getValue() << "'";
-  for (StringRef required : record.requiredAttributes)
-    if (!attributes.get(required))
-      return emitError(loc) << record.type << " needs attribute '" << required << "'";
+  if (failed(checkAttributes(loc, record, name, attributes)))
+    return failure();
   SmallVector<Value> operands;
   SmallVector<int32_t> segments;
   if (failed(fillSlots(loc, record, inputs, operands, segments)))

@@ -10,6 +10,13 @@ struct Slot {
   enum Kind { One, Optional, Variadic };
   llvm::StringRef name;
   Kind kind;
+  bool (*accepts)(mlir::Type element); // null where it need not be a tensor
+};
+
+struct AttributeSlot {
+  llvm::StringRef name;
+  bool isRequired;
+  llvm::SmallVector<llvm::StringRef> words; // what it may say; none: anything
 };
 
 // A graph attribute, which the operation holds as a region.
@@ -22,8 +29,9 @@ struct OpRecord {
   llvm::StringRef type, domain;
   llvm::SmallVector<int> since;
   llvm::SmallVector<Slot> operands;
-  llvm::SmallVector<llvm::StringRef> requiredAttributes;
+  llvm::SmallVector<AttributeSlot> attributes;
   llvm::SmallVector<RegionSlot> regions; // in the operation's order
+  llvm::SmallVector<llvm::SmallVector<llvm::StringRef>> alike; // operands of one element type
 };
 
 // All records, found by walking the operations of the dialect.
@@ -50,6 +58,9 @@ struct NodeParts {
 llvm::FailureOr<mlir::Operation *> createOp(mlir::OpBuilder &builder, mlir::Location loc,
                                             mlir::RegisteredOperationName name, mlir::ValueRange inputs,
                                             mlir::NamedAttrList attributes, NodeParts parts = {});
+
+// That the operands which the record calls alike have one element type.
+llvm::LogicalResult verifyAlike(mlir::Operation *op);
 
 // The node's name in the model; empty if it has none.
 llvm::StringRef nodeName(mlir::Location loc);

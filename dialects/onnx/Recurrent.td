@@ -1,44 +1,52 @@
 // RNN, GRU and LSTM. Shapes are in Irregular.cpp.
 include "dialects/onnx/OnnxBase.td"
 
+// GRU-1 misspelled its default.
+def Direction : OneOfOr<"forward", ["reverse", "bidirectional", "foward"]>;
+
 // R is (directions, gates * hidden, hidden).
-class RecurrentOp<string type> : SizedOp<type, [1, 7, 14, 22]> {
+class RecurrentOp<string type, int gates> : SizedOp<type, [1, 7, 14, 22]> {
   let family = "irregular";
+  string cellOperands = "{}, {}";
   let extraClassDefinition = record # inferSized # [{
 llvm::FailureOr<Shapes> $cppClass::shapes(Report report, GenericAdaptor<llvm::ArrayRef<Input>> op) {
-  if (Input state = op.getInitialH(); state.given() && state.rank() != 3)
-    return report("expected a state of rank 3, got ", state.rank());
-  return recurrentShapes(report, op.getX(), op.getR(), op.getDirection(), op.getLayout(), }] # !size(results) # [{);
+  return recurrentShapes(report, {op.getX(), op.getW(), op.getR(), op.getB(), op.getSequenceLens(), op.getInitialH(),
+                                  }] # cellOperands # ", " # gates # [{, op.getLayout(), op.getDirection()},
+                         }] # !size(results) # [{);
 }
 }];
 }
 
-def RNNOp : RecurrentOp<"RNN"> {
+def RNNOp : RecurrentOp<"RNN", 1> {
+  let alike = [["x", "w", "r", "b", "initial_h"]];
   let arguments = (ins FloatTensor:$x, FloatTensor:$w, FloatTensor:$r, Optional<FloatTensor>:$b,
                    Optional<PositionTensor>:$sequence_lens, Optional<FloatTensor>:$initial_h,
                    OptionalAttr<Floats>:$activation_alpha, OptionalAttr<Floats>:$activation_beta,
-                   OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, StringOr<"forward">:$direction,
+                   OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, Direction:$direction,
                    OptionalAttr<Int>:$hidden_size, IntOr<"0">:$layout, OptionalAttr<Int>:$output_sequence);
   let results = (outs FloatTensor:$y, FloatTensor:$y_h);
 }
 
-def GRUOp : RecurrentOp<"GRU"> {
+def GRUOp : RecurrentOp<"GRU", 3> {
   let since = [1, 3, 7, 14, 22];
+  let alike = [["x", "w", "r", "b", "initial_h"]];
   let arguments = (ins FloatTensor:$x, FloatTensor:$w, FloatTensor:$r, Optional<FloatTensor>:$b,
                    Optional<PositionTensor>:$sequence_lens, Optional<FloatTensor>:$initial_h,
                    OptionalAttr<Floats>:$activation_alpha, OptionalAttr<Floats>:$activation_beta,
-                   OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, StringOr<"forward">:$direction,
+                   OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, Direction:$direction,
                    OptionalAttr<Int>:$hidden_size, IntOr<"0">:$layout, IntOr<"0">:$linear_before_reset,
                    OptionalAttr<Int>:$output_sequence);
   let results = (outs FloatTensor:$y, FloatTensor:$y_h);
 }
 
-def LSTMOp : RecurrentOp<"LSTM"> {
+def LSTMOp : RecurrentOp<"LSTM", 4> {
+  let cellOperands = "op.getInitialC(), op.getP()";
+  let alike = [["x", "w", "r", "b", "initial_h", "initial_c", "p"]];
   let arguments = (ins FloatTensor:$x, FloatTensor:$w, FloatTensor:$r, Optional<FloatTensor>:$b,
                    Optional<PositionTensor>:$sequence_lens, Optional<FloatTensor>:$initial_h,
                    Optional<FloatTensor>:$initial_c, Optional<FloatTensor>:$p,
                    OptionalAttr<Floats>:$activation_alpha, OptionalAttr<Floats>:$activation_beta,
-                   OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, StringOr<"forward">:$direction,
+                   OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, Direction:$direction,
                    OptionalAttr<Int>:$hidden_size, IntOr<"0">:$input_forget, IntOr<"0">:$layout,
                    OptionalAttr<Int>:$output_sequence);
   let results = (outs FloatTensor:$y, FloatTensor:$y_h, FloatTensor:$y_c);

@@ -1,18 +1,24 @@
 // Operators that fold a set of elements into one.
 include "dialects/onnx/OnnxBase.td"
 
-class Reduce<string type, list<int> versions> : ReductionOp<type, versions> {
-  let arguments = (ins Tensor:$data, Optional<IntTensor>:$axes, IntOr<"1">:$keepdims, IntOr<"0">:$noop_with_empty_axes);
-  let results = (outs Tensor:$reduced);
+class Reduce<string type, list<int> versions, Type tensor = WideTensor> : ReductionOp<type, versions> {
+  let arguments = (ins tensor:$data, Optional<IntTensor>:$axes, IntOr<"1">:$keepdims, IntOr<"0">:$noop_with_empty_axes);
+  let results = (outs tensor:$reduced);
   let identity = "0";
 }
 
 def ReduceL1Op : Reduce<"ReduceL1", [18]> { let combine = "acc + abs(x)"; }
 def ReduceL2Op : Reduce<"ReduceL2", [18]> { let combine = "acc + x * x"; let finish = "sqrt(real(acc))"; }
 def ReduceLogSumOp : Reduce<"ReduceLogSum", [18]> { let combine = "acc + x"; let finish = "log(real(acc))"; }
-def ReduceMaxOp : Reduce<"ReduceMax", [18, 20]> { let identity = "-infinity"; let combine = "greatest(acc, x)"; }
+def ReduceMaxOp : Reduce<"ReduceMax", [18, 20], NumberOrBoolTensor> {
+  let identity = "-infinity";
+  let combine = "greatest(acc, x)";
+}
 def ReduceMeanOp : Reduce<"ReduceMean", [18]> { let combine = "acc + x"; let finish = "acc / count"; }
-def ReduceMinOp : Reduce<"ReduceMin", [18, 20]> { let identity = "infinity"; let combine = "least(acc, x)"; }
+def ReduceMinOp : Reduce<"ReduceMin", [18, 20], NumberOrBoolTensor> {
+  let identity = "infinity";
+  let combine = "least(acc, x)";
+}
 def ReduceProdOp : Reduce<"ReduceProd", [18]> { let identity = "1"; let combine = "acc * x"; }
 def ReduceSumOp : Reduce<"ReduceSum", [13]> { let combine = "acc + x"; }
 def ReduceSumSquareOp : Reduce<"ReduceSumSquare", [18]> { let combine = "acc + x * x"; }

@@ -3,7 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -165,10 +165,13 @@ LogicalResult inferReduction(std::optional<Location> loc, ValueRange values,
   if (failed(axes))
     return inferRunTimeAxes(values, keepdims, element, types);
   int64_t rank = rankOf(values[0]);
-  for (int64_t axis : *axes)
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
     if (axis < 0 || axis >= rank)
       return emitOptionalError(loc, "axis ", axis < 0 ? axis - rank : axis,
                                " is outside [", -rank, ", ", rank, ")");
+    if (i > 0 && axis == (*axes)[i - 1]) // they are sorted
+      return emitOptionalError(loc, "axis ", axis, " is given twice");
+  }
   Shape result;
   for (auto [i, dim] : llvm::enumerate(shapeOf(values[0].getType()))) {
     bool reduced = llvm::is_contained(*axes, int64_t(i));
@@ -200,66 +203,61 @@ LogicalResult inferRange(std::optional<Location> loc, ValueRange values,
 }
 
 // Index is TensorProto.DataType.
-static Type typeOfNumber(MLIRContext *context, int64_t number) {
+constexpr StringRef dataNames[] = {
+    "",           "float",          "uint8",      "int8",           "uint16", "int16",   "int32",
+    "int64",      "string",         "bool",       "float16",        "double", "uint32",  "uint64",
+    "complex64",  "complex128",     "bfloat16",   "float8e4m3fn",   "float8e4m3fnuz",    "float8e5m2",
+    "float8e5m2fnuz", "uint4",      "int4",       "float4e2m1",     "float8e8m0",        "uint2",   "int2"};
+static std::array<Type, std::size(dataNames)> dataTypes(MLIRContext *context) {
   Builder b(context);
-  const Type types[] = {
-      Type(),
-      b.getF32Type(),
-      b.getIntegerType(8, false),
-      b.getI8Type(),
-      b.getIntegerType(16, false),
-      b.getI16Type(),
-      b.getI32Type(),
-      b.getI64Type(),
-      StringType::get(context),
-      b.getI1Type(),
-      b.getF16Type(),
-      b.getF64Type(),
-      b.getIntegerType(32, false),
-      b.getIntegerType(64, false),
-      ComplexType::get(b.getF32Type()),
-      ComplexType::get(b.getF64Type()),
-      b.getBF16Type(),
-      Float8E4M3FNType::get(context),
-      Float8E4M3FNUZType::get(context),
-      Float8E5M2Type::get(context),
-      Float8E5M2FNUZType::get(context),
-      b.getIntegerType(4, false),
-      b.getIntegerType(4),
-      Float4E2M1FNType::get(context),
-      Float8E8M0FNUType::get(context),
-      b.getIntegerType(2, false),
-      b.getIntegerType(2),
-  };
-  bool known = number > 0 && number < int64_t(std::size(types));
-  return known ? types[number] : Type();
+  return {Type(),
+          b.getF32Type(),
+          b.getIntegerType(8, false),
+          b.getI8Type(),
+          b.getIntegerType(16, false),
+          b.getI16Type(),
+          b.getI32Type(),
+          b.getI64Type(),
+          StringType::get(context),
+          b.getI1Type(),
+          b.getF16Type(),
+          b.getF64Type(),
+          b.getIntegerType(32, false),
+          b.getIntegerType(64, false),
+          ComplexType::get(b.getF32Type()),
+          ComplexType::get(b.getF64Type()),
+          b.getBF16Type(),
+          Float8E4M3FNType::get(context),
+          Float8E4M3FNUZType::get(context),
+          Float8E5M2Type::get(context),
+          Float8E5M2FNUZType::get(context),
+          b.getIntegerType(4, false),
+          b.getIntegerType(4),
+          Float4E2M1FNType::get(context),
+          Float8E8M0FNUType::get(context),
+          b.getIntegerType(2, false),
+          b.getIntegerType(2)};
 }
 Type dataType(MLIRContext *context, int64_t number) {
-  return typeOfNumber(context, number);
+  bool known = number > 0 && number < int64_t(std::size(dataNames));
+  return known ? dataTypes(context)[number] : Type();
 }
 int64_t dataNumber(Type element) {
-  for (int64_t number : range(1, 27))
-    if (typeOfNumber(element.getContext(), number) == element)
-      return number;
-  return 0;
+  auto types = dataTypes(element.getContext());
+  auto *found = llvm::find(types, element);
+  return found == types.end() ? 0 : found - types.begin();
 }
 int64_t dataNumber(StringRef name) {
-  return llvm::StringSwitch<int64_t>(name)
-      .Case("FLOAT", 1)
-      .Case("UINT8", 2)
-      .Case("INT8", 3)
-      .Case("UINT16", 4)
-      .Case("INT16", 5)
-      .Case("INT32", 6)
-      .Case("INT64", 7)
-      .Case("STRING", 8)
-      .Case("BOOL", 9)
-      .Case("FLOAT16", 10)
-      .Case("DOUBLE", 11)
-      .Case("UINT32", 12)
-      .Case("UINT64", 13)
-      .Default(0);
+  auto *found = llvm::find_if(dataNames, [&](StringRef known) {
+    return !name.empty() && known.equals_insensitive(name);
+  });
+  return found == std::end(dataNames) ? 0 : found - dataNames;
 }
+StringRef dataName(int64_t number) {
+  bool known = number > 0 && number < int64_t(std::size(dataNames));
+  return known ? dataNames[number] : "an unknown type";
+}
+
 Type boolean(MLIRContext *context) { return IntegerType::get(context, 1); }
 Type int64(MLIRContext *context) { return IntegerType::get(context, 64); }
 

@@ -53,7 +53,8 @@ llvm::LogicalResult inferRange(std::optional<mlir::Location> loc, mlir::ValueRan
 // Words of the records' expressions.
 mlir::Type dataType(mlir::MLIRContext *context, int64_t number); // TensorProto.DataType; null if there is none
 int64_t dataNumber(mlir::Type element);
-int64_t dataNumber(llvm::StringRef name); // FLOAT, ...; 0 if there is none
+int64_t dataNumber(llvm::StringRef name); // float, in any case; 0 if there is none
+llvm::StringRef dataName(int64_t number);
 mlir::Type boolean(mlir::MLIRContext *context);
 mlir::Type int64(mlir::MLIRContext *context);
 inline int64_t wrap(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }

@@ -258,8 +258,10 @@ FailureOr<Index> broadcast(Report report, Index a, Index b) {
     return a;
   if (a.number && b.number)
     return report("cannot broadcast ", *a.number, " to ", *b.number);
+  if (a.number || b.number) // the other one is the same or 1
+    return a.number ? a : b;
   if (a.value || b.value) // one gives way at run time
-    return a.number ? a : b.number ? b : select(a == 1, b, a);
+    return select(a == 1, b, a);
   Dim joined = joinedDim(a.dim(), b.dim());
   return Index(joined);
 }
@@ -270,11 +272,14 @@ FailureOr<Sizes> axesOf(Report report, const Input &axes, int64_t rank) {
   FailureOr<Sizes> elements = axes.elements();
   if (failed(elements))
     return report("the number of axes must be known at compile time");
+  llvm::SmallDenseSet<int64_t> seen;
   for (Index &axis : *elements) {
     if (axis.number && (*axis.number < -rank || *axis.number >= rank))
       return report("axis ", *axis.number, " is outside [", -rank, ", ", rank,
                     ")");
     axis = fromEnd(axis, rank);
+    if (axis.number && !seen.insert(*axis.number).second)
+      return report("axis ", *axis.number, " is given twice");
   }
   return elements;
 }

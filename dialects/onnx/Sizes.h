@@ -77,9 +77,13 @@ inline Sizes sizesOf(llvm::ArrayRef<int64_t> numbers) {
 }
 
 // Of RNN, GRU and LSTM: all outputs, then the last states.
-llvm::FailureOr<Shapes> recurrentShapes(Report report, const Input &x,
-                                        const Input &r,
-                                        llvm::StringRef direction,
-                                        int64_t layout, int64_t results);
+struct RecurrentOperands {
+  Input x, w, r, b, lengths, initialH, initialC, peephole;
+  int64_t gates, layout;
+  llvm::StringRef direction;
+};
+llvm::FailureOr<Shapes> recurrentShapes(Report report,
+                                        const RecurrentOperands &net,
+                                        int64_t results);
 
 } // namespace onnxc

@@ -39,7 +39,7 @@ def AdamOp : Optimizer<"Adam"> {
 
 def MomentumOp : Optimizer<"Momentum"> {
   let arguments = (ins FloatTensor:$r, IntTensor:$t, Variadic<FloatTensor>:$inputs, Float:$alpha, Float:$beta,
-                   String:$mode, Float:$norm_coefficient);
+                   OneOf<["standard", "nesterov"]>:$mode, Float:$norm_coefficient);
   let body = [{
     return optimize(graph, inputs, 3, [&](llvm::ArrayRef<Node> in) -> llvm::SmallVector<Node> {
       Node x = in[0], gradient = norm_coefficient * x + in[1], rate = castLike(r, x);

@@ -49,9 +49,6 @@ FailureOr<Window> slidingWindow(Report report, ArrayRef<Index> image,
                                 const WindowAttributes &attributes) {
   int64_t count = image.size();
   StringRef autoPad = attributes.autoPad;
-  if (!llvm::is_contained({"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""},
-                          autoPad))
-    return report("auto_pad '", autoPad, "' is unknown");
   if (int64_t(kernel.size()) != count)
     return report("expected ", count, " sizes of the kernel, got ",
                   kernel.size());

@@ -2,7 +2,7 @@
 include "dialects/onnx/OnnxBase.td"
 
 def AveragePoolOp : PoolOp<"AveragePool", [1, 7, 10, 11, 19, 22]> {
-  let arguments = (ins FloatTensor:$x, StringOr<"NOTSET">:$auto_pad, IntOr<"0">:$ceil_mode,
+  let arguments = (ins FloatTensor:$x, AutoPad:$auto_pad, IntOr<"0">:$ceil_mode,
                    IntOr<"0">:$count_include_pad, OptionalAttr<Ints>:$dilations, Ints:$kernel_shape,
                    OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
   let results = (outs FloatTensor:$y);
@@ -26,7 +26,7 @@ def GlobalLpPoolOp : CompositeOp<"GlobalLpPool", [2, 22]> {
 }
 
 def LpPoolOp : PoolOp<"LpPool", [2, 11, 18, 22]> {
-  let arguments = (ins FloatTensor:$x, StringOr<"NOTSET">:$auto_pad, IntOr<"0">:$ceil_mode,
+  let arguments = (ins FloatTensor:$x, AutoPad:$auto_pad, IntOr<"0">:$ceil_mode,
                    OptionalAttr<Ints>:$dilations, Ints:$kernel_shape, IntOr<"2">:$p, OptionalAttr<Ints>:$pads,
                    OptionalAttr<Ints>:$strides);
   let results = (outs FloatTensor:$y);
@@ -35,10 +35,10 @@ def LpPoolOp : PoolOp<"LpPool", [2, 11, 18, 22]> {
 }
 
 def MaxPoolOp : PoolOp<"MaxPool", [1, 8, 10, 11, 12, 22]> {
-  let arguments = (ins NumberTensor:$x, StringOr<"NOTSET">:$auto_pad, IntOr<"0">:$ceil_mode,
+  let arguments = (ins Elements<realFloats # [I8, UI8]>:$x, AutoPad:$auto_pad, IntOr<"0">:$ceil_mode,
                    OptionalAttr<Ints>:$dilations, Ints:$kernel_shape, OptionalAttr<Ints>:$pads,
                    IntOr<"0">:$storage_order, OptionalAttr<Ints>:$strides);
-  let results = (outs NumberTensor:$y, IntTensor:$indices);
+  let results = (outs Elements<realFloats # [I8, UI8]>:$y, IntTensor:$indices);
   let elementType = "x, int64(context)";
   let identity = "-infinity";
   let combine = "greatest(acc, x)";

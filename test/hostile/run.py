@@ -18,10 +18,14 @@ import subprocess
 import sys
 
 import models
+import nodes
 
 SECONDS = 60
 ADDRESS_SPACE = 8 << 30
 EXIT_CODES = {0, 1, 2, 3, 4, 5}
+# How MLIR talks about itself.
+INTERNAL = re.compile(r"'(onnx|onnxc|arith|math|linalg|tensor|memref|scf|func|vector|builtin|cf|llvm)\.|\bop operand\b|failed to |"
+                      r"unrealized|\b0x[0-9a-f]{6}|9223372036854775808")
 
 
 def limit():
@@ -43,6 +47,8 @@ def judge_failure(path, done, case):
         return f"{len(errors)} errors instead of one: {said[:600]}"
     if case.says and not re.search(case.says, errors[0]):
         return f"expected /{case.says}/, got {errors[0][:300]}"
+    if INTERNAL.search(errors[0]):
+        return f"a message in words of MLIR: {errors[0][:300]}"
     if len(errors[0]) > 1000:
         return f"a message of {len(errors[0])} characters: {errors[0][:300]}"
     return ""
@@ -91,7 +97,8 @@ def main():
     global BIN, WORK
     BIN, WORK = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     wanted = re.compile(sys.argv[3] if len(sys.argv) > 3 else "")
-    cases = [case for case in models.cases(random.Random(20261121)) if wanted.search(case.name)]
+    chance = random.Random(20261121)
+    cases = [case for case in (*models.cases(chance), *nodes.cases(chance)) if wanted.search(case.name)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case, why in zip(cases, pool.map(attempt, cases)):
             print(f"FAIL: {case.name}\n  {why}" if why else f"PASS: {case.name}", flush=True)

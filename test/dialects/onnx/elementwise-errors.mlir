@@ -10,7 +10,7 @@ func.func @bits_of_another_width(%x: tensor<4xf32>) -> tensor<4xi64> {
 // -----
 
 func.func @operands_of_two_types(%a: tensor<4xf32>, %b: tensor<4xi64>) -> tensor<4xf32> {
-  // expected-error @+1 {{failed to verify that all of {a, b, c} have same element type}}
+  // expected-error @+1 {{inputs 'a' and 'b' differ in type: float and int64}}
   %0 = "onnx.Add"(%a, %b) : (tensor<4xf32>, tensor<4xi64>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
