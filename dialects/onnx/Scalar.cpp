@@ -219,7 +219,9 @@ static Scalar integerPower(Scalar base, Scalar exponent) {
   }
   if (isUnsigned(base.type))
     return power;
-  return select(exponent < 0, select(base == 1, base, 0), power);
+  // 1 and -1 have an inverse: the low bits of the exponent tell its sign.
+  Scalar inverse = select(base == 1, base, select(base == -1, power, 0));
+  return select(exponent < 0, inverse, power);
 }
 
 Scalar pow(Scalar base, Scalar exponent) {
@@ -255,7 +257,8 @@ Scalar floor(Scalar x) { return ofFloat<math::FloorOp>(x); }
 Scalar ceil(Scalar x) { return ofFloat<math::CeilOp>(x); }
 Scalar round(Scalar x) { return ofFloat<math::RoundEvenOp>(x); }
 Scalar sign(Scalar x) {
-  Scalar positive = select(x > 0, 1, x); // 0 and NaN are their own sign
+  // NaN is its own sign, that of -0 is 0.
+  Scalar positive = select(x > 0, 1, isFloat(x.type) ? select(x == 0, 0, x) : x);
   return isUnsigned(x.type) ? positive : select(x < 0, -1, positive);
 }
 
