@@ -106,6 +106,15 @@ SOURCE(SplitOp) {
   return {0, index};
 }
 
+// A step that leads out of the axis at once, kept so short that no sum with it
+// overflows.
+static Index shortened(Index step, Index size) {
+  constexpr int64_t harmless = 1 << 30;
+  if (step.number && std::abs(*step.number) <= harmless)
+    return step;
+  return clamp(step, -1 - size, size + 1);
+}
+
 static FailureOr<SliceRange>
 sliceRange(Report report, SliceOp::GenericAdaptor<Inputs> op) {
   Input data = op.getData();
@@ -123,13 +132,14 @@ sliceRange(Report report, SliceOp::GenericAdaptor<Inputs> op) {
       steps->size() != starts->size() || int64_t(axes->size()) > data.rank())
     return report("'axes', 'starts', 'ends' and 'steps' differ in length");
   SliceRange all = {Sizes(data.rank(), 0), Sizes(data.rank(), 1), data.sizes};
-  Sizes firsts, counts;
-  for (auto [k, axis, step] : llvm::enumerate(*axes, *steps)) {
-    if (step.is(0))
+  Sizes firsts, strides, counts;
+  for (auto [k, axis, given] : llvm::enumerate(*axes, *steps)) {
+    if (given.is(0))
       return report("a step is 0");
     Index size = data.sizes[0]; // of this axis
     for (int64_t i = 1; i < data.rank(); ++i)
       size = select(axis == i, data.sizes[i], size);
+    Index step = shortened(given, size);
     Condition forward = step > 0;
     Index last = size - 1;
     Index begin = fromEnd((*starts)[k], size), end = fromEnd((*ends)[k], size);
@@ -138,10 +148,11 @@ sliceRange(Report report, SliceOp::GenericAdaptor<Inputs> op) {
     Index up = ceilDiv(greatest(end - begin, 0), step),
           down = ceilDiv(greatest(begin - end, 0), 0 - step);
     firsts.push_back(begin);
+    strides.push_back(step);
     counts.push_back(select(forward, up, down));
   }
   all.starts = alongAxes(*axes, firsts, all.starts);
-  all.steps = alongAxes(*axes, *steps, all.steps);
+  all.steps = alongAxes(*axes, strides, all.steps);
   all.sizes = alongAxes(*axes, counts, all.sizes);
   return all;
 }
