@@ -401,9 +401,7 @@ struct LowerPad : LowerMoving<PadOp> {
                       ? extract(builder, move.inputs[2].lowered,
                                 Sizes(move.inputs[2].rank(), 0))
                       : zeroOf(builder, storageType(data.element));
-    Value inner = tensor::ExtractSliceOp::create(
-        builder, data.lowered, folded(builder, starts), folded(builder, kept),
-        folded(builder, Sizes(data.rank(), 1)));
+    Value inner = sliced(builder, data.lowered, starts, kept);
     return SmallVector<Value>{tensor::PadOp::create(
         builder, Type(), inner, folded(builder, before),
         folded(builder, after), value)};
