@@ -135,6 +135,11 @@ def hostile():
     yield from results_of(PYTHON, ROOT / "test/hostile/run.py", BIN, BUILD / "hostile")
 
 
+def semantics():
+    """Every row of docs/semantics.md on this machine and on AArch64, against ONNX Runtime and ONNX's reference."""
+    yield from results_of(PYTHON, ROOT / "test/semantics/run.py", BIN, BUILD / "semantics")
+
+
 def subgraphs():
     """If, Loop and Scan with captures, nesting and changing shapes, against ONNX Runtime."""
     yield from results_of(PYTHON, ROOT / "test/subgraphs/run.py", BIN, BUILD / "subgraphs")
@@ -170,9 +175,8 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "python": python, "kernels": kernels, "guards": guards, "subgraphs": subgraphs, "hostile": hostile,
-          "conformance": conformance}
-
+          "kernels": kernels, "guards": guards, "semantics": semantics, "subgraphs": subgraphs, "python": python,
+          "hostile": hostile, "conformance": conformance}
 
 
 def main():

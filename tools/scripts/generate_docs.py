@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/ops.md, docs/passes.md and the stage table of docs/architecture.md from the sources that define them.
+"""Writes docs/ops.md, docs/passes.md, docs/semantics.md and the stage table of docs/architecture.md from their sources.
 
     generate_docs.py --root DIR --tools LLVM_BIN --include DIR [--check]
 
@@ -12,7 +12,10 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[2] / "test/semantics"))
 import ops_table
+import rows
+import table
 
 
 def passes(root, tools, include):
@@ -36,7 +39,12 @@ def stages(root, _tools, _include):
                   flags=re.S)
 
 
-PAGES = {"docs/ops.md": ops_table.page, "docs/passes.md": passes, "docs/architecture.md": stages}
+def semantics(_root, _tools, _include):
+    return rows.page(table.FAMILIES)
+
+
+PAGES = {"docs/ops.md": ops_table.page, "docs/passes.md": passes, "docs/architecture.md": stages,
+         "docs/semantics.md": semantics}
 
 
 def main():
