@@ -43,7 +43,7 @@ def AllocateOp : OnnxcOp<"allocate"> {
   let summary = "Asks the caller for memory of a size that entry does not know";
   let description = [{
     Stage `llvm` calls `onnxc_call::alloc` with alignment 64; without an allocator, or when it gives none, the call
-    ends with status 6. The memory is the caller's: nothing frees it. `bytes` is not negative.
+    ends with status 6, as it does where `bytes` is negative. The memory is the caller's: nothing frees it.
 
     ```mlir
     %memory = onnxc.allocate %bytes : memref<?xi8>

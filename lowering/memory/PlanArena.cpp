@@ -51,18 +51,38 @@ void placeAt(memref::AllocOp alloc, Value memory, Value offset) {
   alloc.erase();
 }
 
+// The bytes of a buffer whose sizes are values of the run; -1 where they are no
+// number of bytes: the product is beyond 2^63, or a size is negative.
+Value checkedBytes(ImplicitLocOpBuilder &builder, memref::AllocOp alloc) {
+  Type i64 = builder.getI64Type();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, i64, value);
+  };
+  Value zero = number(0), bytes = number(elementBytes(alloc.getType()));
+  Value overflows = arith::ConstantIntOp::create(builder, builder.getI1Type(), 0);
+  auto notes = [&](arith::CmpIPredicate predicate, Value part) {
+    Value is = arith::CmpIOp::create(builder, predicate, part, zero);
+    overflows = arith::OrIOp::create(builder, overflows, is);
+  };
+  for (OpFoldResult size : alloc.getMixedSizes()) {
+    Value factor = arith::IndexCastOp::create(
+        builder, i64,
+        getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size));
+    auto product = arith::MulUIExtendedOp::create(builder, bytes, factor);
+    bytes = product.getLow();
+    notes(arith::CmpIPredicate::ne, product.getHigh());
+    notes(arith::CmpIPredicate::slt, bytes);
+  }
+  Value checked =
+      arith::SelectOp::create(builder, overflows, number(-1), bytes);
+  return arith::IndexCastOp::create(builder, builder.getIndexType(), checked);
+}
+
 void placeInCallersMemory(memref::AllocOp alloc) {
-  OpBuilder builder(alloc);
-  Location loc = alloc.getLoc();
-  Value bytes = arith::ConstantIndexOp::create(builder, loc,
-                                               elementBytes(alloc.getType()));
-  for (OpFoldResult size : alloc.getMixedSizes())
-    bytes = arith::MulIOp::create(
-        builder, loc, bytes,
-        getValueOrCreateConstantIndexOp(builder, loc, size));
+  ImplicitLocOpBuilder builder(alloc.getLoc(), alloc);
   auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  Value memory = AllocateOp::create(builder, loc, type, bytes);
-  placeAt(alloc, memory, arith::ConstantIndexOp::create(builder, loc, 0));
+  Value memory = AllocateOp::create(builder, type, checkedBytes(builder, alloc));
+  placeAt(alloc, memory, arith::ConstantIndexOp::create(builder, 0));
 }
 
 struct PlanArena : impl::PlanArenaBase<PlanArena> {

@@ -2,6 +2,9 @@ from rows import *
 
 M = f32([[1, 2], [3, 4]])
 
+# Products of sizes that leave 64 bits. What the others do depends on the machine's memory.
+HUGE = {"ort": OPEN, "reference": OPEN, "why": "checked before the memory is asked for"}
+
 FAMILY = "Movement and indexing", """\
 A negative index counts from the end. An index out of range is an error that names the node, found before the access;
 bounds of a Slice are clamped. Of several values for one place the last one wins.""", [
@@ -50,6 +53,10 @@ bounds of a Slice are clamped. Of several values for one place the last one wins
     Row("Expand", "to nothing", [f32([[1]]), i64(0, 1)], f32(shape=(0, 1)), constants=(1,)),
     Row("Tile", "zero times", [f32(1, 2), i64(0)], f32(shape=(0,)), constants=(1,)),
     Row("Tile", "a negative number of times", [f32(1, 2), i64(-1)], VALUE_ERROR),
+    Row("Tile", "more bytes than 64 bits count", [f32(1, 2), i64(2**62)], MEMORY_ERROR, **HUGE),
+    Row("ConstantOfShape", "more bytes than 64 bits count", [i64(2**62)], MEMORY_ERROR, result="float32", **HUGE),
+    Row("OneHot", "more bytes than 64 bits count", [i64(1), i64.scalar(2**62), f32(0, 1)], MEMORY_ERROR,
+        result="float32", **HUGE),
     Row("Range", "step against the direction", [f32.scalar(0), f32.scalar(3), f32.scalar(-1)], f32(shape=(0,))),
     Row("Range", "step of 0", [i64.scalar(0), i64.scalar(3), i64.scalar(0)], VALUE_ERROR),
     Row("Range", "a last fraction of a step", [f32.scalar(0), f32.scalar(1), f32.scalar(0.4)], f32(0, 0.4, 0.8)),

@@ -62,6 +62,7 @@ LACKS = Outcome("lacks it")  # the operator or the type is not implemented
 OPEN = Outcome("undefined")  # differs between machines or versions: not compared
 SHAPE_ERROR = Outcome("error: shape", 1)
 INDEX_ERROR = Outcome("error: index", 2)
+MEMORY_ERROR = Outcome("error: no memory", 6)
 VALUE_ERROR = Outcome("error: value", 9)
 
 

@@ -83,7 +83,10 @@ func.func @model(%x: memref<16xf32>, %n: index,
 // CHECK: func.func @model(
 // CHECK-SAME: %[[SIZE:[^:]*]]: memref<index>
 // CHECK: %[[N:.*]] = memref.load %[[SIZE]]
-// CHECK: %[[MEMORY:.*]] = onnxc.allocate
+// CHECK: arith.mului_extended
+// CHECK: %[[CHECKED:.*]] = arith.select %{{.*}}, %c-1{{.*}}, %{{.*}} : i64
+// CHECK: %[[BYTES:.*]] = arith.index_cast %[[CHECKED]]
+// CHECK: %[[MEMORY:.*]] = onnxc.allocate %[[BYTES]]
 // CHECK: memref.view %[[MEMORY]][%{{.*}}][%[[N]]] : memref<?xi8> to memref<?xf32>
 func.func @model(%size: memref<index>,
     %arena: memref<?xi8>, %weights: memref<?xi8>, %call: !llvm.ptr) {
