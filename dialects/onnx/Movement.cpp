@@ -361,8 +361,8 @@ SOURCE(PadOp) {
 SOURCE(TriluOp) {
   Index row = at[at.size() - 2], column = at.back();
   Index diagonal = getK() ? inputs[1].at(Sizes(inputs[1].rank(), 0)) : 0;
-  Condition inside =
-      getUpper() ? column >= row + diagonal : column <= row + diagonal;
+  Index distance = column - row; // a sum with any diagonal might overflow
+  Condition inside = getUpper() ? distance >= diagonal : distance <= diagonal;
   return {0, Sizes(at), inside, -1, true};
 }
 

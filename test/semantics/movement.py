@@ -5,6 +5,8 @@ M = f32([[1, 2], [3, 4]])
 # Products of sizes that leave 64 bits. What the others do depends on the machine's memory.
 HUGE = {"ort": OPEN, "reference": OPEN, "why": "checked before the memory is asked for"}
 
+ENDS = {"ort": OPEN, "reference": OPEN, "why": "no overflow"}
+
 FAMILY = "Movement and indexing", """\
 A negative index counts from the end. An index out of range is an error that names the node, found before the access;
 bounds of a Slice are clamped. Of several values for one place the last one wins.""", [
@@ -65,6 +67,8 @@ bounds of a Slice are clamped. Of several values for one place the last one wins
     Row("Compress", "a condition that is longer", [f32(1, 2), boolean(0, 1, 0, 1)], SHAPE_ERROR, ort=f32(2), attributes={"axis": 0}),
     Row("EyeLike", "diagonal outside", [f32([[1, 1]])], f32([[0, 0]]), attributes={"k": 5}),
     Row("Trilu", "diagonal far outside", [M, i64.scalar(2**62)], f32([[0, 0], [0, 0]])),
+    Row("Trilu", "diagonals at the ends of int64, lower", [M, i64.scalar(2**63 - 1)], M, attributes={"upper": 0}, **ENDS),
+    Row("Trilu", "diagonals at the ends of int64, upper", [M, i64.scalar(-2**63)], M, **ENDS),
     Row("Transpose", "empty", [f32(shape=(0, 3))], f32(shape=(3, 0))),
     Row("DepthToSpace", "no batch", [f32(shape=(0, 4, 1, 1))], f32(shape=(0, 1, 2, 2)), attributes={"blocksize": 2}),
     Row("ConstantOfShape", "a negative size", [i64(-1)], VALUE_ERROR, result="float32"),
