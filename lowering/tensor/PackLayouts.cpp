@@ -7,6 +7,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/tensor/ConstantViews.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -113,11 +114,8 @@ ElementsAttr packConstant(ElementsAttr value, const Packing &packing) {
 
 void packOperand(linalg::GenericOp root, OpOperand &operand,
                  const LoopRoles &roles, TargetAttr target) {
-  auto constant = operand.get().getDefiningOp<arith::ConstantOp>();
-  if (!constant)
-    return;
-  auto value = dyn_cast<ElementsAttr>(constant.getValue());
-  auto type = dyn_cast<RankedTensorType>(constant.getType());
+  ElementsAttr value = constantBehind(operand.get());
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!value || !type || type.getNumElements() == 0 ||
       !type.getElementType().isIntOrFloat())
     return;
@@ -125,7 +123,8 @@ void packOperand(linalg::GenericOp root, OpOperand &operand,
   if (failed(packing))
     return;
   OpBuilder builder(root);
-  Location loc = constant.getLoc();
+  Operation *before = operand.get().getDefiningOp();
+  Location loc = before->getLoc();
   ElementsAttr packed = packConstant(value, *packing);
   Value source = arith::ConstantOp::create(builder, loc, packed);
   Value destination = tensor::EmptyOp::create(builder, loc, type.getShape(),
@@ -135,8 +134,8 @@ void packOperand(linalg::GenericOp root, OpOperand &operand,
       ArrayRef<OpFoldResult>{builder.getIndexAttr(packing->columns)},
       packing->outer);
   operand.set(unpacked);
-  if (constant->use_empty())
-    constant.erase();
+  if (before->use_empty())
+    before->erase();
 }
 
 struct PackLayouts : impl::PackLayoutsBase<PackLayouts> {

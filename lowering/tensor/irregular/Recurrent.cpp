@@ -68,9 +68,14 @@ private:
     int64_t axis = rankOf(all) - 1;
     return slice(all, axis, i * net.hidden, (i + 1) * net.hidden);
   }
+  Node firstTwo() {
+    return slice(weights, rankOf(weights) - 1, 0, 2 * net.hidden);
+  }
 
   State gru(Node input, State state) {
-    Node h = state.h, product = matmul(h, weights);
+    // The candidate's product comes after the gate where that resets the state.
+    Node h = state.h;
+    Node product = matmul(h, net.linearBeforeReset ? weights : firstTwo());
     if (net.linearBeforeReset && net.b.given())
       product = product + stateBias;
     Node z = apply(0, gate(input, 0) + gate(product, 0));

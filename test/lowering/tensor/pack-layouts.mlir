@@ -39,6 +39,27 @@ func.func @a_splat_stays_a_splat(%a: tensor<128x768xf32>, %c: tensor<128x64xf32>
   return %r : tensor<128x64xf32>
 }
 
+// Recurrent networks store the weights of both directions together.
+// CHECK-LABEL: @a_slice_of_a_constant_is_one
+// CHECK: %[[PACKED:.*]] = arith.constant dense_resource<{{.*}}> : tensor<1x3x8xf32>
+// CHECK: linalg.unpack %[[PACKED]]
+func.func @a_slice_of_a_constant_is_one(%a: tensor<1x3xf32>, %c: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %all = arith.constant dense<[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, 9.0], [10.0, 11.0, 12.0]]]>
+      : tensor<2x2x3xf32>
+  %one = tensor.extract_slice %all[1, 0, 0] [1, 2, 3] [1, 1, 1] : tensor<2x2x3xf32> to tensor<1x2x3xf32>
+  %w = tensor.collapse_shape %one [[0, 1], [2]] : tensor<1x2x3xf32> into tensor<2x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<1x3xf32>, tensor<2x3xf32>) outs(%c : tensor<1x2xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x2xf32>
+  return %r : tensor<1x2xf32>
+}
+
 // CHECK-LABEL: @other_operands_stay
 // CHECK-NOT: linalg.unpack
 func.func @other_operands_stay(%a: tensor<4x3xf32>, %w: tensor<3x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
