@@ -168,8 +168,32 @@ def chains():
         {"w": normal(24, 24, 1, 1, scale=0.2), "d": normal(6, 24, 1, 1, scale=0.2), "u": normal(24, 6, 1, 1)})
 
 
+def selections():
+    """Values of few digits, so that equal ones occur; places follow values in one tensor."""
+    def topk(shape, k, **attributes):
+        ranked = [("Round", "x", "r", {}), ("TopK", "r k", "v i", attributes), ("Cast", "i", "p", {"to": 1}),
+                  ("Concat", "v p", "y", {"axis": 0})]
+        return chain(shape, ranked, {"k": np.int64([k])})
+    yield "TopK", topk([7, 50], 4)
+    yield "TopK of an axis between", topk([3, 40, 5], 6, axis=1)
+    yield "TopK, the smallest", topk([4, 33], 5, largest=0)
+    yield "TopK of all", topk([3, 20], 20)
+
+
+def recurrent():
+    for kind, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+        for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            weights = {"w": normal(count, gates * 20, 12, scale=0.3), "r": normal(count, gates * 20, 20, scale=0.2),
+                       "b": normal(count, gates * 40, scale=0.1)}
+            yield f"{kind}, {direction}", chain([9, 3, 12], [
+                (kind, "x w r b", "y", {"hidden_size": 20, "direction": direction})], weights, ranks=4)
+    weights = {"w": normal(1, 60, 12, scale=0.3), "r": normal(1, 60, 20, scale=0.2), "b": normal(1, 120, scale=0.1)}
+    yield "GRU that resets behind its product", chain([9, 3, 12], [
+        ("GRU", "x w r b", "y", {"hidden_size": 20, "linear_before_reset": 1})], weights, ranks=4)
+
+
 def all_cases():
-    for kind in (convolutions, transposed_convolutions, products, rows, attention, chains):
+    for kind in (convolutions, transposed_convolutions, products, rows, attention, chains, selections, recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")

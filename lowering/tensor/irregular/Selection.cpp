@@ -112,18 +112,18 @@ struct LowerCompress : OpConversionPattern<CompressOp> {
   }
 };
 
-// Each result is the best element that comes after the one before it, in the
-// order of values and then of positions: no memory, and stable. NaN is greater
-// than all others, as in the standard's reference.
+// The best so far lie in the result, best first. Most elements are no better
+// than the last of them and cost one comparison; another one is handed down
+// until it finds its place, and every one behind it moves by one: stable.
+// NaN is greater than all others, as in the standard's reference.
 struct LowerTopK : OpConversionPattern<TopKOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  static Scalar precedes(Scalar a, Scalar atA, Scalar b, Scalar atB,
-                         bool largest) {
-    Scalar better = largest ? a > b || (a != a && b == b)
-                            : a < b || (a == a && b != b);
-    Scalar same = a == b || (a != a && b != b);
-    return better || (same && atA < atB);
+  static Scalar beats(Scalar a, Scalar b, bool largest) {
+    return largest ? a > b || (a != a && b == b) : a < b || (a == a && b != b);
+  }
+  static Scalar ties(Scalar a, Scalar b) {
+    return a == b || (a != a && b != b);
   }
 
   LogicalResult
@@ -140,13 +140,18 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     if (failed(require(builder, k >= 0 && k <= x.sizes[axis], Status::Value, op,
                        "is outside the axis", "K")))
       return failure();
-    Type int64 = builder.getI64Type();
     Value values = emptyOf(builder, shapes->front(), x.element);
-    Value positions = emptyOf(builder, shapes->front(), int64);
-    auto select = [&](ArrayRef<Index> at, Tensors carried) {
-      return selectOne(builder, op, x, axis, at, carried);
+    Value positions = emptyOf(builder, shapes->front(), builder.getI64Type());
+    // The axis innermost, whichever it is; nothing to look at for no result.
+    Sizes every = x.sizes;
+    every[axis] = select(k == 0, 0, every[axis]);
+    std::swap(every[axis], every.back());
+    auto offer = [&](ArrayRef<Index> position, Tensors best) {
+      Sizes at(position);
+      std::swap(at[axis], at.back());
+      return offerOne(builder, op, {axis, k}, x, at, best);
     };
-    Tensors found = visit(builder, shapes->front(), {values, positions}, select);
+    Tensors found = visit(builder, every, {values, positions}, offer);
     for (auto [value, result] : llvm::zip_equal(found, op.getResults()))
       value = castTo(builder, value,
                      getTypeConverter()->convertType(result.getType()));
@@ -154,43 +159,61 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     return success();
   }
 
-  static Tensors selectOne(ImplicitLocOpBuilder &builder, TopKOp op,
-                           const Input &x, int64_t axis, ArrayRef<Index> at,
-                           Tensors carried) {
-    Type int64 = builder.getI64Type();
+  struct Place {
+    int64_t axis;
+    Index k;
+  };
+
+  // The element at `at` into the best ones of its row, if it is one of them.
+  static Tensors offerOne(ImplicitLocOpBuilder &builder, TopKOp op, Place place,
+                          const Input &x, ArrayRef<Index> at, Tensors best) {
     bool largest = op.getLargest();
-    Sizes before(at);
-    before[axis] = greatest(at[axis] - 1, 0);
-    Condition isFirst = at[axis] == 0;
-    // Read before the loop; not used for the first result.
-    Value lastValue = extract(builder, carried[0], before);
-    Value lastAt = extract(builder, carried[1], before);
-    Value none = arith::ConstantOp::create(builder, builder.getI64IntegerAttr(-1));
-    Value zero = zeroOf(builder, lastValue.getType());
-    auto scan = [&](ArrayRef<Index> inner, Tensors best) {
-      ScalarBuilder scalars(builder, builder.getLoc(), x.element);
-      Sizes from(at);
-      from[axis] = inner[0];
-      Value element = extract(builder, x.lowered, from);
-      Scalar here = load(scalars, element, x.element);
-      Scalar hereAt(scalars, asInt64(builder, inner[0]), int64);
-      Scalar last = load(scalars, lastValue, x.element);
-      Scalar lastPosition(scalars, lastAt, int64);
-      Scalar bestValue = load(scalars, best[0], x.element);
-      Scalar bestAt(scalars, best[1], int64);
-      Scalar first(scalars, isFirst.in(builder), builder.getI1Type());
-      Scalar after =
-          first || precedes(last, lastPosition, here, hereAt, largest);
-      Scalar better =
-          bestAt < 0 || precedes(here, hereAt, bestValue, bestAt, largest);
-      Value take = (after && better).value;
-      return Tensors{
-          arith::SelectOp::create(builder, take, element, best[0]),
-          arith::SelectOp::create(builder, take, hereAt.value, best[1])};
+    Value element = extract(builder, x.lowered, at);
+    Index seen = at[place.axis];
+    Sizes last(at);
+    last[place.axis] = place.k - 1;
+    ScalarBuilder scalars(builder, builder.getLoc(), x.element);
+    Scalar here = load(scalars, element, x.element);
+    Scalar worst = scalarAt(scalars, best[0], x.element, last);
+    Condition enters =
+        seen < place.k ||
+        Condition(builder, beats(here, worst, largest).value);
+    auto handDown = [&](ArrayRef<Index> slot, Tensors carried) {
+      Sizes to(at);
+      to[place.axis] = slot[0];
+      return exchange(builder, x, to, slot[0] >= seen, largest, carried);
     };
-    Tensors best = visit(builder, {x.sizes[axis]}, {zero, none}, scan);
-    return {insert(builder, best[0], carried[0], at),
-            insert(builder, best[1], carried[1], at)};
+    auto insertOne = [&](Tensors into) {
+      into.append({element, asInt64(builder, seen)});
+      Tensors done = visit(builder, {place.k}, into, handDown);
+      return Tensors{done[0], done[1]};
+    };
+    return changeIf(builder, enters, best, insertOne);
+  }
+
+  // The better of what lies in a slot and what is handed down; the other one is
+  // handed on.
+  static Tensors exchange(ImplicitLocOpBuilder &builder, const Input &x,
+                          ArrayRef<Index> slot, Condition isEmpty, bool largest,
+                          Tensors carried) {
+    Type int64 = builder.getI64Type();
+    ScalarBuilder scalars(builder, builder.getLoc(), x.element);
+    Value heldValue = extract(builder, carried[0], slot);
+    Value heldAt = extract(builder, carried[1], slot);
+    Scalar held = load(scalars, heldValue, x.element);
+    Scalar given = load(scalars, carried[2], x.element);
+    Scalar earlier =
+        Scalar(scalars, carried[3], int64) < Scalar(scalars, heldAt, int64);
+    Scalar empty(scalars, isEmpty.in(builder), builder.getI1Type());
+    Value takes = (empty || beats(given, held, largest) ||
+                   (ties(given, held) && earlier))
+                      .value;
+    auto choose = [&](Value yes, Value no) -> Value {
+      return arith::SelectOp::create(builder, takes, yes, no);
+    };
+    return {insert(builder, choose(carried[2], heldValue), carried[0], slot),
+            insert(builder, choose(carried[3], heldAt), carried[1], slot),
+            choose(heldValue, carried[2]), choose(heldAt, carried[3])};
   }
 };
 
