@@ -11,6 +11,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace onnxc {
@@ -72,22 +74,30 @@ std::optional<double> constantOf(Real x) {
   return number.convertToDouble();
 }
 
-// The exponents that models have are a product or a root.
+// x^n for n > 0 with few products; each rounds once.
+Real product(Real x, int n) {
+  if (n == 1)
+    return x;
+  Real half = product(x, n / 2);
+  return n % 2 ? half * half * x : half * half;
+}
+
+// The exponents that models have are a product or a root, or both: up to 4 in
+// steps of a half these are within two units in the last place.
 Real powOf(Real x, Real y) {
   std::optional<double> exponent = constantOf(y);
-  if (exponent == 2.0)
-    return x * x;
-  if (exponent == 3.0)
-    return x * x * x;
-  if (exponent == 1.0)
-    return x;
   if (exponent == -1.0)
     return 1.0 / x;
-  if (exponent == 0.5) {
-    Real root = elementary::sqrt(x) + 0.0; // of -0 is 0 here
-    return elementary::select(x == -x.infinity(), x.infinity(), root);
-  }
-  return elementary::pow(x, y);
+  if (!exponent || *exponent < 0.5 || *exponent > 4.0 ||
+      *exponent * 2 != std::floor(*exponent * 2))
+    return elementary::pow(x, y);
+  int whole = int(*exponent);
+  if (whole == *exponent)
+    return product(x, whole);
+  // Of -0 the root is 0 here, and so is the power; of -infinity infinity.
+  Real root = elementary::sqrt(x) + 0.0;
+  Real power = whole ? product(elementary::abs(x), whole) * root : root;
+  return elementary::select(x == -x.infinity(), x.infinity(), power);
 }
 
 // Integer powers by squaring. A negative exponent leaves 1 / x: 0, 1 or -1.

@@ -26,6 +26,17 @@ func.func @a_square_is_one_product(%x: f32) -> f32 {
   return %y : f32
 }
 
+// CHECK-LABEL: @a_power_of_halves_is_products_and_a_root
+// CHECK-DAG: arith.mulf
+// CHECK-DAG: math.sqrt
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @a_power_of_halves_is_products_and_a_root(%x: vector<8xf32>) -> vector<8xf32> {
+  %e = arith.constant dense<2.5> : vector<8xf32>
+  %y = math.powf %x, %e : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
 // CHECK-LABEL: @instructions_stay
 // CHECK: math.sqrt
 // CHECK: math.floor
