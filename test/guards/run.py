@@ -18,10 +18,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tools/scripts")]
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tools/scripts/benchmark")]
 import assembly
-import benchmark_models
 import networks
+from models import MODELS
 
 CPUS = ["x86-64-v3", "x86-64-v4"]
 
@@ -68,7 +68,7 @@ def standard_kernels():
 
 def all_networks():
     for name in ("resnet50", "mobilenet_v2", "bert_base"):
-        yield name, benchmark_models.MODELS[name]
+        yield name, MODELS[name]
     yield from networks.NETWORKS.items()
 
 

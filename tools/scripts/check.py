@@ -168,6 +168,11 @@ def python():
     yield from results_of(PYTHON, ROOT / "test/python/backend_suite.py", "--jobs", JOBS)
 
 
+def benchmark():
+    """The benchmark's kernels and smaller networks against ONNX Runtime, without timing."""
+    yield from results_of(PYTHON, ROOT / "test/benchmark/run.py", BIN, BUILD / "benchmark-test")
+
+
 def install():
     """A project outside the tree that uses find_package(onnxc) and onnxc_add_model()."""
     done = run("bash", ROOT / "test/install/run.sh")
@@ -175,8 +180,9 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "kernels": kernels, "guards": guards, "semantics": semantics, "subgraphs": subgraphs, "python": python,
-          "hostile": hostile, "conformance": conformance}
+          "kernels": kernels, "benchmark": benchmark, "guards": guards, "semantics": semantics,
+          "subgraphs": subgraphs, "python": python, "hostile": hostile,
+          "conformance": conformance}
 
 
 def main():

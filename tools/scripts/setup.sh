@@ -39,10 +39,12 @@ build() {
 # One line for every twentieth step, the last included.
 progress() { awk '/^\[/ { split($1, n, /[][\/]/); if (n[2] % 20 == 0 || n[2] == n[3]) print; fflush() }'; }
 
+# Installs tools/requirements.txt, or the file of tools/ that is named.
 python_environment() {
+  local wanted=${1:-requirements.txt}
   [ -x build/venv/bin/python ] || python3 -m venv build/venv
-  cmp -s tools/requirements.txt build/venv/requirements.txt && { echo "Python environment is up to date"; return; }
-  build/venv/bin/pip install -q --disable-pip-version-check -r tools/requirements.txt
-  cp tools/requirements.txt build/venv/
-  echo "installed $(grep -vc '^#' tools/requirements.txt) Python packages"
+  cmp -s "tools/$wanted" "build/venv/$wanted" && { echo "Python environment is up to date"; return; }
+  build/venv/bin/pip install -q --disable-pip-version-check -r "tools/$wanted"
+  cp "tools/$wanted" build/venv/
+  echo "installed $(grep -c '^[^#-]' "tools/$wanted") Python packages"
 }
