@@ -109,7 +109,8 @@ Expected<TargetAttr> targetAttrFor(mlir::MLIRContext *context,
   return TargetAttr::get(
       context, machine->triple.str(), cpu, features, facts.vectorBits,
       facts.vectorRegisters, facts.fmaPerCycle, facts.l1Bytes, facts.l2Bytes,
-      machine->triple.isArch64Bit() ? 64 : 32, facts.heap, facts.hasF16);
+      machine->triple.isArch64Bit() ? 64 : 32, facts.heap, facts.hasF16,
+      facts.hasScale);
 }
 
 Expected<Machine> machineFor(TargetAttr target, unsigned level) {

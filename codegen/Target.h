@@ -16,6 +16,7 @@ struct MachineFacts {
   int64_t l2Bytes = 0;
   bool heap = true;
   bool hasF16 = false;
+  bool hasScale = false;
 };
 
 // The features that are on for a CPU, by LLVM's names.

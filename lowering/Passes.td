@@ -209,8 +209,8 @@ def ExpandMath : Pass<"expand-math", "mlir::ModuleOp"> {
     %y = arith.divf %one, %r fastmath<contract> : vector<8xf32>
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::math::MathDialect",
-                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
+                           "mlir::math::MathDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 //===-- memory --------------------------------------------------------------------------------------------------===//

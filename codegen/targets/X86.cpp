@@ -43,6 +43,7 @@ MachineFacts facts(StringRef cpu, const Features &features) {
                   : wide                   ? 1 << 20
                                            : 256 << 10;
   facts.hasF16 = features.has("f16c");
+  facts.hasScale = wide; // vscalefps
   return facts;
 }
 

@@ -7,6 +7,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/math/Functions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -148,6 +149,20 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
   }
 };
 
+struct ExpandScale : OpRewritePattern<LLVM::CallIntrinsicOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LLVM::CallIntrinsicOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getIntrin() != elementary::scaleIntrinsic)
+      return rewriter.notifyMatchFailure(op, "another intrinsic");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Real scaled = elementary::scaleInSteps({&b, op.getArgs()[0]},
+                                           {&b, op.getArgs()[1]});
+    rewriter.replaceOp(op, scaled.value);
+    return success();
+  }
+};
+
 void addFunctions(RewritePatternSet &patterns) {
   namespace el = elementary;
   patterns
@@ -186,6 +201,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     // Machines with vectors round and fuse in one instruction.
     if (target && target.getVectorBits() == 0)
       addRounding(patterns);
+    if (!target || !target.getHasScale())
+      patterns.add<ExpandScale>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -1,5 +1,6 @@
 #include "lowering/loops/math/Real.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -166,6 +167,16 @@ Real powerOfTwo(Bits n, Real like) {
 }
 
 Real scale(Real x, Bits n) {
+  if (x.isDouble())
+    return scaleInSteps(x, n);
+  ImplicitLocOpBuilder &b = *x.builder;
+  auto call = LLVM::CallIntrinsicOp::create(
+      b, x.value.getType(), b.getStringAttr(scaleIntrinsic),
+      ValueRange{x.value, n.value});
+  return {&b, call.getResult(0)};
+}
+
+Real scaleInSteps(Real x, Bits n) {
   Bits half = n >> 1;
   return x * powerOfTwo(half, x) * powerOfTwo(n - half, x);
 }

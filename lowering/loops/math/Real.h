@@ -119,8 +119,11 @@ Nearest nearest(Real x);
 
 // 2^n for a normal result.
 Real powerOfTwo(Bits n, Real like);
-// x * 2^n in two steps, so that overflow and denormals come out right.
+// x * 2^n, right also where it overflows or is denormal.
 Real scale(Real x, Bits n);
+inline constexpr llvm::StringLiteral scaleIntrinsic = "llvm.ldexp";
+// The same for machines without such an instruction.
+Real scaleInSteps(Real x, Bits n);
 // coefficients[0] + coefficients[1] * x + ...
 Real polynomial(Real x, llvm::ArrayRef<double> coefficients);
 

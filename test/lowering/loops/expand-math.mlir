@@ -72,3 +72,23 @@ module attributes {onnxc.target = #onnxc.target<triple = "thumbv7em-none-eabihf"
     return %b : f32
   }
 }
+
+// -----
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true, has_scale = true>} {
+  // CHECK-LABEL: @machines_that_scale_do_so_in_one_step
+  // CHECK: llvm.call_intrinsic "llvm.ldexp"({{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+  func.func @machines_that_scale_do_so_in_one_step(%x: vector<16xf32>) -> vector<16xf32> {
+    %y = math.exp %x : vector<16xf32>
+    return %y : vector<16xf32>
+  }
+
+  // CHECK-LABEL: @doubles_are_scaled_in_two_steps
+  // CHECK-NOT: llvm.ldexp
+  func.func @doubles_are_scaled_in_two_steps(%x: vector<8xf64>) -> vector<8xf64> {
+    %y = math.exp %x : vector<8xf64>
+    return %y : vector<8xf64>
+  }
+}
