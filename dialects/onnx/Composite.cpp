@@ -18,7 +18,8 @@ bool isSurelyNegative(Node x) {
 
 Node softmax(Node x, ArrayRef<int64_t> axes) {
   Node e = exp(x - reduce<ReduceMaxOp>(x, axes));
-  return e / reduce<ReduceSumOp>(e, axes);
+  // The sum is between 1 and the count: its inverse is exact enough.
+  return e * (1 / reduce<ReduceSumOp>(e, axes));
 }
 
 Node logSoftmax(Node x, ArrayRef<int64_t> axes) {
