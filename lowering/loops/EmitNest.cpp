@@ -437,6 +437,41 @@ void Emitter::parallelBlock(const Place &place, Step step, unsigned vectors) {
       store(output, results[i * outputs + output], places[i], step);
 }
 
+// The greatest or least element, which is NaN if any is. A machine's maximum
+// takes one instruction where NaN need not win, so a second accumulator keeps
+// any NaN that comes by.
+struct Extreme {
+  arith::CmpFPredicate wins;
+  ImplicitLocOpBuilder &b;
+
+  static std::optional<Extreme> of(ImplicitLocOpBuilder &b,
+                                   const Combiner &combiner) {
+    if (isa<arith::MaximumFOp>(combiner.op))
+      return Extreme{arith::CmpFPredicate::OGT, b};
+    if (isa<arith::MinimumFOp>(combiner.op))
+      return Extreme{arith::CmpFPredicate::OLT, b};
+    return std::nullopt;
+  }
+  Value fold(Value extreme, Value value) const {
+    Value isNew = arith::CmpFOp::create(b, wins, value, extreme);
+    return arith::SelectOp::create(b, isNew, value, extreme);
+  }
+  Value isNan(Value value) const {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  }
+  Value keepNan(Value kept, Value value) const {
+    return arith::SelectOp::create(b, isNan(value), value, kept);
+  }
+  Value orNan(Value extreme, Value kept) const {
+    Value any = vector::ReductionOp::create(b, vector::CombiningKind::OR,
+                                            isNan(kept));
+    auto type = cast<FloatType>(extreme.getType());
+    Value nan = arith::ConstantOp::create(
+        b, b.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics())));
+    return arith::SelectOp::create(b, any, nan, extreme);
+  }
+};
+
 // Lanes along a reduction.
 void Emitter::foldLanes(const Place &place) {
   unsigned outputs = combiners.size();
@@ -452,6 +487,7 @@ void Emitter::foldLanes(const Place &place) {
   SmallVector<Value> state;
   for (unsigned i = 0; i < unroll; ++i)
     llvm::append_range(state, neutral);
+  llvm::append_range(state, neutral); // NaN that an extreme leaves out
   auto accumulate = [&](const Place &at, SmallVector<Value> state,
                         unsigned vectors, Step step) {
     LaneBody body(b, step.lanes);
@@ -463,7 +499,14 @@ void Emitter::foldLanes(const Place &place) {
         Value &sum = state[i * outputs + output], value = values[output];
         if (step.mask)
           value = arith::SelectOp::create(b, step.mask, value, neutral[output]);
-        sum = body.combine(combiners[output], sum, value);
+        std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
+        if (!extreme || !step.lanes) {
+          sum = body.combine(combiners[output], sum, value);
+          continue;
+        }
+        sum = extreme->fold(sum, value);
+        Value &nan = state[unroll * outputs + output];
+        nan = extreme->keepNan(nan, value);
       }
     }
     return state;
@@ -504,11 +547,16 @@ void Emitter::foldLanes(const Place &place) {
   SmallVector<Value> totals;
   for (unsigned output = 0; output < outputs; ++output) {
     const Combiner &combiner = combiners[output];
+    std::optional<Extreme> extreme = Extreme::of(b, combiner);
+    auto combine = [&](Value lhs, Value rhs) {
+      return extreme ? extreme->fold(lhs, rhs)
+                     : body.combine(combiner, lhs, rhs);
+    };
     for (unsigned step = 1; step < unroll; step *= 2)
       for (unsigned i = 0; i + step < unroll; i += 2 * step)
         state[i * outputs + output] =
-            body.combine(combiner, state[i * outputs + output],
-                         state[(i + step) * outputs + output]);
+            combine(state[i * outputs + output],
+                    state[(i + step) * outputs + output]);
     Value sum = state[output];
     for (int64_t half = lanes / 2; half >= 1; half /= 2) {
       SmallVector<int64_t> lower, upper;
@@ -516,18 +564,23 @@ void Emitter::foldLanes(const Place &place) {
         lower.push_back(lane);
         upper.push_back(lane + half);
       }
-      sum =
-          body.combine(combiner, vector::ShuffleOp::create(b, sum, sum, lower),
-                       vector::ShuffleOp::create(b, sum, sum, upper));
+      sum = combine(vector::ShuffleOp::create(b, sum, sum, lower),
+                    vector::ShuffleOp::create(b, sum, sum, upper));
     }
     totals.push_back(vector::ExtractOp::create(b, sum, int64_t(0)));
   }
+  auto withNan = [&](unsigned output, Value total) {
+    std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
+    return extreme ? extreme->orNan(total, state[unroll * outputs + output])
+                   : total;
+  };
   // Then, without masks, the elements that are left.
-  if (!masks &&
-      !isConstantIntValue(
-          subtract(b, size,
-                   multiply(b, floorDivide(b, size, lanes), number(b, lanes))),
-          0)) {
+  OpFoldResult rest = subtract(
+      b, size, multiply(b, floorDivide(b, size, lanes), number(b, lanes)));
+  bool hasRest = !masks && !isConstantIntValue(rest, 0);
+  if (hasRest) {
+    for (unsigned output = 0; output < outputs; ++output)
+      totals[output] = withNan(output, totals[output]);
     auto elements = [&](const Place &at, ValueRange inside) {
       OpFoldResult from =
           multiply(b, floorDivide(b, size, lanes), number(b, lanes));
@@ -540,31 +593,13 @@ void Emitter::foldLanes(const Place &place) {
   for (unsigned output = 0; output < outputs; ++output) {
     unsigned operand = nest.inputCount() + output;
     Value old = load(operand, place, {});
-    store(output, single.combine(combiners[output], old, totals[output]), place,
-          {});
+    std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
+    Value total = totals[output];
+    total = extreme && !hasRest
+                ? withNan(output, extreme->fold(old, total))
+                : single.combine(combiners[output], old, total);
+    store(output, total, place, {});
   }
-}
-
-// The square of vectors, turned: lane i of vector j becomes lane j of vector i.
-SmallVector<Value> transpose(ImplicitLocOpBuilder &b, SmallVector<Value> rows) {
-  int64_t lanes = rows.size();
-  // Distance d swaps bit d of the vector's number with bit d of the lane's.
-  for (int64_t distance = lanes / 2; distance >= 1; distance /= 2) {
-    SmallVector<int64_t> lower, upper;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      bool isUpper = lane & distance;
-      lower.push_back(isUpper ? lanes + lane - distance : lane);
-      upper.push_back(isUpper ? lanes + lane : lane + distance);
-    }
-    for (int64_t row = 0; row < lanes; ++row) {
-      if (row & distance)
-        continue;
-      Value first = rows[row], second = rows[row + distance];
-      rows[row] = vector::ShuffleOp::create(b, first, second, lower);
-      rows[row + distance] = vector::ShuffleOp::create(b, first, second, upper);
-    }
-  }
-  return rows;
 }
 
 void Emitter::transposedTiles(unsigned other) {
@@ -600,7 +635,7 @@ void Emitter::transposedTiles(unsigned other) {
             b, VectorType::get({lanes}, type.getElementType()),
             nest.operands[i].buffer, asValue(b, at.offsets[i])));
       }
-      turned[i] = transpose(b, rows);
+      turned[i] = transposed(b, rows);
     }
     for (int64_t row = 0; row < lanes; ++row) {
       held.clear();
@@ -664,6 +699,28 @@ void Emitter::emit() {
 }
 
 } // namespace
+
+// Lane i of vector j becomes lane j of vector i.
+SmallVector<Value> transposed(ImplicitLocOpBuilder &b, SmallVector<Value> rows) {
+  int64_t lanes = rows.size();
+  // Distance d swaps bit d of the vector's number with bit d of the lane's.
+  for (int64_t distance = lanes / 2; distance >= 1; distance /= 2) {
+    SmallVector<int64_t> lower, upper;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      bool isUpper = lane & distance;
+      lower.push_back(isUpper ? lanes + lane - distance : lane);
+      upper.push_back(isUpper ? lanes + lane : lane + distance);
+    }
+    for (int64_t row = 0; row < lanes; ++row) {
+      if (row & distance)
+        continue;
+      Value first = rows[row], second = rows[row + distance];
+      rows[row] = vector::ShuffleOp::create(b, first, second, lower);
+      rows[row + distance] = vector::ShuffleOp::create(b, first, second, upper);
+    }
+  }
+  return rows;
+}
 
 Lanes lanesOf(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
