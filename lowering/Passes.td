@@ -131,6 +131,9 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
   let description = [{
     The group and its schedule are chosen here, on tensors; `expand-kernels` makes code of it after planning. So
     bufferization and planning see one operation per kernel.
+
+    An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
+    `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers.
   }];
   let dependentDialects = ["onnxc::OnnxcDialect", "mlir::tensor::TensorDialect"];
 }
@@ -151,6 +154,9 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     Softmax and normalizations are reductions and elementwise loops that share their outer dimensions. In a kernel
     `#onnxc.rows<outer = n>`, n being the number of outer loops, one row goes through all of them while it is in the L1
     cache, and what only the row's next loop reads lies in a buffer of one row, or in the output.
+
+    The kernels of products that make such rows or read them, as the two of an attention do, join where what all rows
+    read of their other operand stays in L2. `tile` rows go through the body together then.
 
     ```mlir
     %max = linalg.generic ... // 12x128x128 -> 12x128

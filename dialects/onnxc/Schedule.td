@@ -28,6 +28,16 @@ def ContractionAttr : AttrDef<OnnxcDialect, "Contraction"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def SquaresAttr : AttrDef<OnnxcDialect, "Squares"> {
+  let mnemonic = "squares";
+  let summary = "One linalg.pack that turns columns into panels";
+  let description = [{
+    Squares of `size` by `size` elements are turned in registers; zeros lie behind the end of the source.
+  }];
+  let parameters = (ins "int64_t":$size);
+  let assemblyFormat = "`<` $size `>`";
+}
+
 def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
   let mnemonic = "winograd";
   let summary = "A 3x3 convolution by Winograd's minimal filtering";

@@ -4,6 +4,7 @@
 // convolutions, 23 of them distinct) share their code.
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitContraction.h"
+#include "lowering/loops/EmitPack.h"
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/EmitWinograd.h"
@@ -30,7 +31,10 @@ struct ExpandKernels : impl::ExpandKernelsBase<ExpandKernels> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<KernelOp> kernels;
-    getOperation().walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+    getOperation().walk<WalkOrder::PreOrder>([&](KernelOp kernel) {
+      kernels.push_back(kernel);
+      return WalkResult::skip(); // a product in it is part of it
+    });
     for (KernelOp kernel : kernels) {
       FailureOr<func::FuncOp> function = functionOf(kernel, symbols);
       if (failed(function))
@@ -84,6 +88,8 @@ private:
       return emitContraction(b, kernel, arguments);
     if (isa<WinogradAttr>(kernel.getSchedule()))
       return emitWinograd(b, kernel, arguments);
+    if (isa<SquaresAttr>(kernel.getSchedule()))
+      return emitPack(b, kernel, arguments);
     if (isa<RowsAttr>(kernel.getSchedule()))
       return emitRows(b, kernel, arguments);
     return kernel.emitOpError("has a schedule that nothing expands: ")

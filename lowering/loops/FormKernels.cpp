@@ -4,6 +4,7 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
+#include "lowering/loops/EmitPack.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/RegisterTile.h"
 #include "mlir/IR/IRMapping.h"
@@ -224,10 +225,12 @@ void outline(Group &group, Attribute schedule,
       outputs.insert(value);
     if (isOutput && (empty || !isInput(group, value)))
       continue;
-    if (isRematerialized(value) || (empty && empty->getNumOperands() == 0))
+    if (isRematerialized(value) || empty)
       copies.insert(value);
     else
       inputs.insert(value);
+    if (empty)
+      inputs.insert_range(empty.getDynamicSizes());
   }
   // Each kernel has an output of its own; the analysis need not tell apart who
   // shares an empty tensor.
@@ -258,6 +261,96 @@ void outline(Group &group, Attribute schedule,
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty())
       op->erase();
+}
+
+// Rows for which a copy of any operand into panels pays; for fewer it is to
+// stay near the core.
+constexpr int64_t manyRows = 16;
+constexpr int64_t mostLanesTurned = 16;
+
+// An operand whose columns lie apart, while its rows do not: half a vector of them
+// at least.
+OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
+                        int64_t lanes) {
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    auto type = cast<RankedTensorType>(input->get().getType());
+    bool isPacked = isa_and_nonnull<linalg::UnPackOp, WinogradFilterOp>(
+        input->get().getDefiningOp());
+    if (isPacked || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
+        !map.isFunctionOfDim(roles.vector) || type.getShape().back() < lanes / 2)
+      continue; // also where its size is not known
+    unsigned last = map.getDimPosition(map.getNumResults() - 1);
+    if (llvm::is_contained(roles.reductions, last) &&
+        llvm::none_of(roles.pixels,
+                      [&](unsigned loop) { return map.isFunctionOfDim(loop); }))
+      return input;
+  }
+  return nullptr;
+}
+
+// Batches, panels of columns, reductions.
+SmallVector<int64_t> panelOrder(AffineMap map, const LoopRoles &roles) {
+  auto rank = [&](int64_t dim) {
+    unsigned loop = map.getDimPosition(dim);
+    return loop == roles.vector                            ? 1
+           : llvm::is_contained(roles.reductions, loop) ? 2
+                                                           : 0;
+  };
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, map.getNumResults()));
+  llvm::sort(order, [&](int64_t a, int64_t b) {
+    return std::pair(rank(a), a) < std::pair(rank(b), b);
+  });
+  return order;
+}
+
+bool isWorthPacking(linalg::GenericOp root, const LoopRoles &roles,
+                    OpOperand *input, TargetAttr target) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  int64_t rows = 1;
+  for (unsigned loop : roles.pixels)
+    rows *= ShapedType::isDynamic(extents[loop]) ? manyRows : extents[loop];
+  auto type = cast<RankedTensorType>(input->get().getType());
+  return rows >= manyRows ||
+         (target && type.hasStaticShape() &&
+          type.getNumElements() * type.getElementTypeBitWidth() / 8 <=
+              8 * target.getL2Bytes());
+}
+
+// Copies it into panels once for all rows.
+void packColumns(linalg::GenericOp root, const LoopRoles &roles,
+                 TargetAttr target) {
+  ContractionAttr schedule =
+      chooseSchedule(root.getContext(), target, shapeOf(root, roles));
+  int64_t lanes = schedule.getVector();
+  OpOperand *input = columnsApart(root, roles, lanes);
+  if (!input || lanes < 2 || lanes > mostLanesTurned ||
+      !isWorthPacking(root, roles, input, target))
+    return;
+  Value source = input->get();
+  AffineMap map = root.getMatchingIndexingMap(input);
+  SmallVector<int64_t> order = panelOrder(map, roles);
+  int64_t apart = *map.getResultPosition(
+      getAffineDimExpr(roles.vector, root.getContext()));
+  ImplicitLocOpBuilder b(root.getLoc(), root);
+  SmallVector<OpFoldResult> tile = {b.getIndexAttr(schedule.getColumns())};
+  Value panels = linalg::PackOp::createDestinationTensor(
+      b, b.getLoc(), source, tile, apart, order);
+  auto kernel = KernelOp::create(b, SquaresAttr::get(b.getContext(), lanes),
+                                 source, panels);
+  Value empty = tensor::EmptyOp::create(
+      b, tensor::getMixedSizes(b, b.getLoc(), source),
+      getElementTypeOrSelf(source));
+  input->set(linalg::UnPackOp::create(b, kernel.getResult(0), empty, apart,
+                                      tile, order));
+  Block *body = kernel.getBodyBlock();
+  b.setInsertionPointToEnd(body);
+  Value zero = arith::ConstantOp::create(
+      b, b.getZeroAttr(getElementTypeOrSelf(source)));
+  Value packed = linalg::PackOp::create(b, body->getArgument(0),
+                                        body->getArgument(1), apart, tile,
+                                        zero, order);
+  KernelYieldOp::create(b, packed);
 }
 
 bool readsColumnsApart(linalg::GenericOp root, const LoopRoles &roles) {
@@ -293,6 +386,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
                "vector form";
       return;
     }
+    packColumns(root, *roles, target);
     Group group{root, {}, root};
     addInit(group);
     addInputs(group, *roles);

@@ -80,3 +80,24 @@ func.func @no_contraction_in_the_body(%x: memref<4xf32>, %y: memref<4xf32>) {
   }
   return
 }
+
+// -----
+
+// The last panel ends behind the source: its last columns are zeros.
+// CHECK-LABEL: func.func @columns_become_vectors_of_panels
+// CHECK: func.func private @k_
+// CHECK: scf.for
+// CHECK-COUNT-4: vector.load {{.*}} : memref<56xf32{{.*}}>, vector<4xf32>
+// CHECK: vector.shuffle
+// CHECK-COUNT-4: vector.store {{.*}} : memref<64xf32{{.*}}>, vector<4xf32>
+// CHECK: arith.select {{.*}} : vector<4xf32>
+func.func @columns_become_vectors_of_panels(%x: memref<7x8xf32>, %y: memref<2x8x4xf32>) {
+  onnxc.kernel #onnxc.squares<4> ins(%x : memref<7x8xf32>) outs(%y : memref<2x8x4xf32>) {
+  ^bb0(%a: tensor<7x8xf32>, %b: tensor<2x8x4xf32>):
+    %zero = arith.constant 0.0 : f32
+    %p = linalg.pack %a padding_value(%zero : f32) outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [4]
+        into %b : tensor<7x8xf32> -> tensor<2x8x4xf32>
+    onnxc.yield %p : tensor<2x8x4xf32>
+  }
+  return
+}

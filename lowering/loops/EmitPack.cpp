@@ -1,0 +1,156 @@
+// Squares are turned in registers: columns of the source are vectors of the
+// panel. Behind the last column the last one is read again, and zeros written.
+#include "lowering/loops/EmitPack.h"
+#include "lowering/loops/EmitNest.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace onnxc {
+namespace {
+
+class Packer {
+public:
+  Packer(ImplicitLocOpBuilder &b, linalg::PackOp pack, int64_t lanes,
+         Value source, Value target);
+  void emit() { walk(0); }
+
+private:
+  using Body = llvm::function_ref<void(OpFoldResult)>;
+  void forEach(OpFoldResult begin, OpFoldResult end, int64_t step, Body body);
+  void walk(unsigned dim);
+  void panel(OpFoldResult at, bool isWhole);
+  void square(OpFoldResult at, int64_t column, OpFoldResult element,
+              int64_t elements, bool isWhole);
+
+  ImplicitLocOpBuilder &b;
+  int64_t lanes, columns;
+  unsigned apart, rank; // the dimension of the columns; of the source
+  SmallVector<unsigned> place; // of each dimension among the target's
+  Products products;
+  StridedBuffer from, to;
+  SmallVector<OpFoldResult> sizes;
+  OpFoldResult fromOffset, toOffset; // where the outer loops stand
+  VectorType type;
+};
+
+SmallVector<OpFoldResult> sizesOf(ImplicitLocOpBuilder &b, Value memref) {
+  return memref::getMixedSizes(b, b.getLoc(), memref);
+}
+
+Packer::Packer(ImplicitLocOpBuilder &b, linalg::PackOp pack, int64_t lanes,
+               Value source, Value target)
+    : b(b), lanes(lanes), columns(pack.getStaticInnerTiles()[0]),
+      apart(pack.getInnerDimsPos()[0]),
+      rank(cast<MemRefType>(source.getType()).getRank()), place(rank) {
+  for (auto [i, dim] : llvm::enumerate(pack.getOuterDimsPerm()))
+    place[dim] = i;
+  sizes = sizesOf(b, source);
+  from = flatten(b, source, sizes, products);
+  to = flatten(b, target, sizesOf(b, target), products);
+  fromOffset = from.offset;
+  toOffset = to.offset;
+  type = VectorType::get(
+      {lanes}, cast<MemRefType>(source.getType()).getElementType());
+}
+
+void Packer::forEach(OpFoldResult begin, OpFoldResult end, int64_t step,
+                     Body body) {
+  if (begin == end)
+    return;
+  auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
+                                 asValue(b, number(b, step)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(OpFoldResult(loop.getInductionVar()));
+}
+
+// All dimensions but the last one, that of the columns innermost.
+void Packer::walk(unsigned dim) {
+  if (dim == apart)
+    return walk(dim + 1);
+  if (dim + 1 == rank) {
+    OpFoldResult whole = floorDivide(b, sizes[apart], columns);
+    OpFoldResult all = to.sizes[place[apart]];
+    forEach(number(b, 0), whole, 1, [&](OpFoldResult at) { panel(at, true); });
+    forEach(whole, all, 1, [&](OpFoldResult at) { panel(at, false); });
+    return;
+  }
+  forEach(number(b, 0), sizes[dim], 1, [&](OpFoldResult at) {
+    OpFoldResult outerFrom = fromOffset, outerTo = toOffset;
+    fromOffset = add(b, fromOffset, multiply(b, at, from.strides[dim]));
+    toOffset = add(b, toOffset, multiply(b, at, to.strides[place[dim]]));
+    walk(dim + 1);
+    fromOffset = outerFrom;
+    toOffset = outerTo;
+  });
+}
+
+void Packer::panel(OpFoldResult at, bool isWhole) {
+  int64_t length = *getConstantIntValue(sizes[rank - 1]);
+  int64_t whole = length / lanes * lanes;
+  for (int64_t column = 0; column < columns; column += lanes) {
+    forEach(number(b, 0), number(b, whole), lanes, [&](OpFoldResult element) {
+      square(at, column, element, lanes, isWhole);
+    });
+    if (whole < length)
+      square(at, column, number(b, whole), length - whole, isWhole);
+  }
+}
+
+void Packer::square(OpFoldResult at, int64_t column, OpFoldResult element,
+                    int64_t elements, bool isWhole) {
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  OpFoldResult first =
+      add(b, multiply(b, at, number(b, columns)), number(b, column));
+  OpFoldResult last = subtract(b, sizes[apart], number(b, 1));
+  SmallVector<Value> rows;
+  for (int64_t row = 0; row < lanes; ++row) {
+    OpFoldResult index = add(b, first, number(b, row));
+    OpFoldResult existing = isWhole ? index : minimum(b, index, last);
+    Value place_ = asValue(
+        b, add(b, add(b, fromOffset, element),
+               multiply(b, existing, from.strides[apart])));
+    Value value;
+    if (elements == lanes)
+      value = vector::LoadOp::create(b, type, from.buffer, place_);
+    else
+      value = vector::MaskedLoadOp::create(
+          b, type, from.buffer, place_,
+          firstLanes(b, lanes, number(b, elements)), zeros);
+    if (!isWhole) {
+      Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::sle,
+                                           asValue(b, index), asValue(b, last));
+      value = arith::SelectOp::create(b, exists, value, zeros);
+    }
+    rows.push_back(value);
+  }
+  OpFoldResult start = add(
+      b, add(b, toOffset, multiply(b, at, to.strides[place[apart]])),
+      add(b, multiply(b, element, to.strides[place[rank - 1]]),
+          number(b, column)));
+  for (auto [i, value] : llvm::enumerate(transposed(b, rows)))
+    if (int64_t(i) < elements)
+      vector::StoreOp::create(
+          b, value, to.buffer,
+          asValue(b, add(b, start, multiply(b, number(b, i),
+                                            to.strides[place[rank - 1]]))));
+}
+
+} // namespace
+
+LogicalResult emitPack(ImplicitLocOpBuilder &b, KernelOp kernel,
+                       ValueRange arguments) {
+  auto packs = kernel.getBodyBlock()->getOps<linalg::PackOp>();
+  if (!llvm::hasSingleElement(packs))
+    return kernel.emitOpError("expected one linalg.pack in the body");
+  int64_t lanes = cast<SquaresAttr>(kernel.getSchedule()).getSize();
+  Packer(b, *packs.begin(), lanes, arguments[0], arguments[1]).emit();
+  return success();
+}
+
+} // namespace onnxc
