@@ -125,10 +125,22 @@ static void chooseRow(ImplicitLocOpBuilder &b, ContractionNest &nest,
     llvm::erase(nest.pixels, *nest.row);
 }
 
+static void restrict(ImplicitLocOpBuilder &b, ContractionNest &nest,
+                     TileValues &values, const LoopRanges &ranges) {
+  for (auto [loop, begin, size] : ranges.ranges) {
+    nest.sizes[loop] = size;
+    for (auto &[key, access] : values.accesses)
+      if (!ranges.partial.contains(key.first))
+        access.offset =
+            add(b, access.offset, multiply(b, access.strides[loop], begin));
+  }
+}
+
 FailureOr<ContractionNest>
 buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
                      ValueRange arguments, TileValues &values,
-                     linalg::GenericOp root, LoopRoles roles) {
+                     linalg::GenericOp root, LoopRoles roles,
+                     const LoopRanges &ranges) {
   ContractionNest nest;
   nest.root = root;
   nest.schedule = cast<ContractionAttr>(kernel.getSchedule());
@@ -164,6 +176,7 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
   }
   if (failed(findSizes(b, nest, kernel, arguments)))
     return failure();
+  restrict(b, nest, values, ranges);
   chooseRow(b, nest, values);
   values.setRow(nest.row);
   return nest;

@@ -32,9 +32,21 @@ struct ContractionNest {
 mlir::FailureOr<mlir::AffineMap>
 positionOfYielded(mlir::Value tensor, mlir::linalg::GenericOp root);
 
+// The part of a contraction that is to be computed: `size` iterations of some
+// loops, from `begin` on.
+struct LoopRanges {
+  struct Range {
+    unsigned loop;
+    mlir::OpFoldResult begin, size;
+  };
+  llvm::SmallVector<Range> ranges;
+  llvm::SmallPtrSet<mlir::Value, 2> partial; // hold that part only
+};
+
 mlir::FailureOr<ContractionNest>
 buildContractionNest(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                      mlir::ValueRange arguments, TileValues &values,
-                     mlir::linalg::GenericOp root, LoopRoles roles);
+                     mlir::linalg::GenericOp root, LoopRoles roles,
+                     const LoopRanges &ranges);
 
 } // namespace onnxc

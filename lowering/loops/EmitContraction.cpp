@@ -663,7 +663,7 @@ FailureOr<linalg::GenericOp> findContraction(KernelOp kernel) {
 }
 
 LogicalResult emitContraction(ImplicitLocOpBuilder &b, KernelOp kernel,
-                              ValueRange arguments) {
+                              ValueRange arguments, const LoopRanges &ranges) {
   auto schedule = cast<ContractionAttr>(kernel.getSchedule());
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   if (failed(root))
@@ -672,7 +672,7 @@ LogicalResult emitContraction(ImplicitLocOpBuilder &b, KernelOp kernel,
   TileValues values(b, arguments, root->getNumLoops() + 1, roles.vector,
                     schedule.getVector(), schedule.getColumns());
   FailureOr<ContractionNest> nest =
-      buildContractionNest(b, kernel, arguments, values, *root, roles);
+      buildContractionNest(b, kernel, arguments, values, *root, roles, ranges);
   if (failed(nest))
     return kernel.emitOpError("expected elementwise operations around the "
                               "contraction");

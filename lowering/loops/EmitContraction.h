@@ -1,6 +1,7 @@
 // Vector code of a contraction kernel.
 #pragma once
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/loops/ContractionNest.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -14,7 +15,7 @@ mlir::FailureOr<mlir::linalg::GenericOp> findContraction(KernelOp kernel);
 // Emits what `kernel` computes at the builder's insertion point. `arguments`
 // are the buffers for the block arguments of its body.
 llvm::LogicalResult emitContraction(mlir::ImplicitLocOpBuilder &b,
-                                    KernelOp kernel,
-                                    mlir::ValueRange arguments);
+                                    KernelOp kernel, mlir::ValueRange arguments,
+                                    const LoopRanges &ranges = {});
 
 } // namespace onnxc

@@ -1,12 +1,18 @@
 // Every tensor of the body gets a buffer: an argument, the output that it
 // becomes, an output of the same form that is written later, or a buffer of one
-// row: it has stride 0 along the outer loops.
+// tile of rows: it has stride 0 along the loops over tiles.
+//
+// Products take all rows of a tile at once, everything else one after another.
 #include "lowering/loops/EmitRows.h"
+#include "lowering/loops/EmitContraction.h"
+#include "lowering/loops/RowProducts.h"
+#include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -18,8 +24,8 @@ namespace {
 class RowBuffers {
 public:
   RowBuffers(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange arguments,
-             int64_t outer)
-      : b(b), outer(outer) {
+             int64_t outer, int64_t tile)
+      : b(b), outer(outer), tile(tile) {
     Block *body = kernel.getBodyBlock();
     for (auto [inside, outside] : llvm::zip(body->getArguments(), arguments))
       buffers[inside] = outside;
@@ -34,9 +40,9 @@ public:
 
   // The buffer of an operand; a start value lies where the result will.
   Value of(OpOperand &operand) const {
-    auto generic = cast<linalg::GenericOp>(operand.getOwner());
-    Value value = generic.isDpsInit(&operand)
-                      ? Value(generic.getTiedOpResult(&operand))
+    auto owner = cast<DestinationStyleOpInterface>(operand.getOwner());
+    Value value = owner.isDpsInit(&operand)
+                      ? Value(owner.getTiedOpResult(&operand))
                       : operand.get();
     Value buffer = buffers.lookup(value);
     return buffer ? buffer : value;
@@ -44,7 +50,8 @@ public:
   bool isRow(Value buffer) const { return rows.contains(buffer); }
 
 private:
-  // What an operation folds into is where its start value lies.
+  // What an operation folds into is where its start value lies. What is read
+  // for the last time where the value is written may lie there, too.
   void assign(Value value, Value buffer) {
     buffers[value] = buffer;
     auto generic = value.getDefiningOp<linalg::GenericOp>();
@@ -53,31 +60,15 @@ private:
     OpOperand *init = generic.getTiedOpOperand(cast<OpResult>(value));
     if (!buffers.contains(init->get()))
       assign(init->get(), buffer);
-    reuse(generic, *init, buffer);
-  }
-
-  // An input that is read where the output is written, for the last time, of
-  // the same form, may lie in the output.
-  void reuse(linalg::GenericOp op, OpOperand &init, Value buffer) {
-    if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
-      return;
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      Value value = input->get();
-      bool isLast = llvm::all_of(value.getUsers(), [&](Operation *user) {
-        return user == op || user->isBeforeInBlock(op);
-      });
-      if (!value.getDefiningOp<linalg::GenericOp>() || !isLast ||
-          buffers.contains(value) || value.getType() != init.get().getType() ||
-          op.getMatchingIndexingMap(input) != op.getMatchingIndexingMap(&init))
-        continue;
-      return assign(value, buffer);
-    }
+    if (Value input = inPlaceInput(generic); input && !buffers.contains(input))
+      assign(input, buffer);
   }
 
   Value rowOf(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
     std::fill_n(shape.begin(), outer, 1);
+    shape[outer - 1] = tile;
     Value row = memref::AllocaOp::create(
         b, MemRefType::get(shape, type.getElementType()),
         b.getI64IntegerAttr(64));
@@ -86,24 +77,22 @@ private:
   }
 
   ImplicitLocOpBuilder &b;
-  int64_t outer;
+  int64_t outer, tile;
   DenseMap<Value, Value> buffers;
   DenseSet<Value> rows;
 };
 
-void forEachRow(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> sizes,
-                SmallVector<Value> at,
-                llvm::function_ref<void(ArrayRef<Value>)> body) {
-  if (sizes.empty())
-    return body(at);
-  auto inside = [&](OpBuilder &, Location, Value i, ValueRange) {
-    SmallVector<Value> next(at);
-    next.push_back(i);
-    forEachRow(b, sizes.drop_front(), next, body);
-    scf::YieldOp::create(b);
-  };
-  scf::ForOp::create(b, asValue(b, number(b, 0)), asValue(b, sizes.front()),
-                     asValue(b, number(b, 1)), ValueRange(), inside);
+void forEach(ImplicitLocOpBuilder &b, OpFoldResult begin, OpFoldResult end,
+             int64_t step, llvm::function_ref<void(OpFoldResult)> body) {
+  std::optional<int64_t> from = getConstantIntValue(begin),
+                         to = getConstantIntValue(end);
+  if (from && to && *from + step >= *to)
+    return *from < *to ? body(begin) : void();
+  auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
+                                 asValue(b, number(b, step)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(OpFoldResult(loop.getInductionVar()));
 }
 
 // A fold runs in the place of its start value, so each has one of its own.
@@ -128,6 +117,219 @@ void prepare(ImplicitLocOpBuilder &b, Block *body) {
   }
 }
 
+class Emitter {
+public:
+  // `own` is a copy of the kernel that may be changed.
+  Emitter(ImplicitLocOpBuilder &b, KernelOp own, ValueRange arguments,
+          RowsAttr schedule, Lanes lanes)
+      : b(b), body(own.getBodyBlock()), outer(schedule.getOuter()),
+        tile(schedule.getTile()), lanes(lanes),
+        buffers(b, own, arguments, outer, tile), sizes(outer) {}
+
+  LogicalResult addSteps();
+  void emit() { forEachTile({}); }
+
+private:
+  struct RowNest {
+    Nest nest;
+    SmallVector<bool> isInTile; // per operand
+  };
+  // A product, or operations that a row goes through one after another.
+  struct Step {
+    KernelOp product;
+    SmallVector<Value> arguments;
+    SmallVector<unsigned> loops; // the product's, that are the outer ones
+    std::vector<RowNest> nests;
+  };
+  using Place = SmallVector<OpFoldResult>; // of the loops around the rows
+
+  LogicalResult learnSizes();
+  FailureOr<SmallVector<unsigned>> outerLoopsOf(KernelOp product);
+  LogicalResult addNest(linalg::GenericOp generic);
+  LogicalResult addProduct(KernelOp product);
+  void learnSizes(AffineMap map, ArrayRef<unsigned> loops, Value buffer);
+  void forEachTile(Place at);
+  void emitTile(const Place &at, OpFoldResult begin, int64_t rows);
+  void emitRow(Step &step, const Place &at, OpFoldResult begin,
+               OpFoldResult row);
+  void emitProduct(Step &step, const Place &at, OpFoldResult begin,
+                   int64_t rows);
+
+  ImplicitLocOpBuilder &b;
+  Block *body;
+  int64_t outer, tile;
+  Lanes lanes;
+  RowBuffers buffers;
+  SmallVector<OpFoldResult> sizes; // of the outer loops
+  std::vector<Step> steps;
+};
+
+// The sizes of outer loops from an operand that they index.
+void Emitter::learnSizes(AffineMap map, ArrayRef<unsigned> loops,
+                         Value buffer) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || buffers.isRow(buffer))
+    return;
+  for (auto [i, index] : llvm::enumerate(map.getResults()))
+    for (auto [size, loop] : llvm::zip(sizes, loops))
+      if (!size && index == b.getAffineDimExpr(loop))
+        size = type.isDynamicDim(i)
+                   ? OpFoldResult(memref::DimOp::create(b, buffer, i).getResult())
+                   : number(b, type.getDimSize(i));
+}
+
+LogicalResult Emitter::learnSizes() {
+  auto loops = llvm::to_vector(llvm::seq<unsigned>(0, outer));
+  for (auto generic : body->getOps<linalg::GenericOp>())
+    for (OpOperand &operand : generic->getOpOperands())
+      learnSizes(generic.getMatchingIndexingMap(&operand), loops,
+                 buffers.of(operand));
+  for (auto product : body->getOps<KernelOp>()) {
+    FailureOr<SmallVector<unsigned>> own = outerLoopsOf(product);
+    if (failed(own))
+      return failure();
+    for (OpOperand &operand : product->getOpOperands()) {
+      FailureOr<ProductAccess> access = product.isDpsInput(&operand)
+                                            ? inputOf(product, operand)
+                                            : outputOf(product);
+      if (succeeded(access))
+        learnSizes(access->position, *own, buffers.of(operand));
+    }
+  }
+  return success(llvm::all_of(sizes, [](OpFoldResult size) { return bool(size); }));
+}
+
+// Those that walk the rows that other operations of the body make, or read.
+FailureOr<SmallVector<unsigned>> Emitter::outerLoopsOf(KernelOp product) {
+  FailureOr<ProductAccess> access = outputOf(product);
+  for (OpOperand &operand : product->getOpOperands())
+    if (product.isDpsInput(&operand) && operand.get().getDefiningOp() &&
+        isa<ShapedType>(operand.get().getType()))
+      access = inputOf(product, operand);
+  if (failed(access))
+    return failure();
+  return outerLoops(*access, outer);
+}
+
+LogicalResult Emitter::addNest(linalg::GenericOp generic) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : generic->getOpOperands())
+    operands.push_back(buffers.of(operand));
+  FailureOr<Nest> nest = makeNest(b, generic, operands, sizes);
+  if (failed(nest))
+    return failure();
+  SmallVector<bool> isInTile;
+  for (auto [operand, buffer] : llvm::zip(nest->operands, operands)) {
+    isInTile.push_back(buffers.isRow(buffer));
+    for (int64_t loop = 0; isInTile.back() && loop < outer; ++loop)
+      if (loop + 1 < outer || tile == 1)
+        operand.strides[loop] = number(b, 0);
+  }
+  if (steps.empty() || steps.back().product)
+    steps.emplace_back();
+  steps.back().nests.push_back({std::move(*nest), isInTile});
+  return success();
+}
+
+LogicalResult Emitter::addProduct(KernelOp product) {
+  FailureOr<SmallVector<unsigned>> loops = outerLoopsOf(product);
+  if (failed(loops))
+    return failure();
+  Step step{product, {}, *loops, {}};
+  for (OpOperand &operand : product->getOpOperands())
+    step.arguments.push_back(buffers.of(operand));
+  steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult Emitter::addSteps() {
+  if (failed(learnSizes()))
+    return failure();
+  for (Operation &op : body->without_terminator()) {
+    LogicalResult added = success();
+    if (auto product = dyn_cast<KernelOp>(op))
+      added = addProduct(product);
+    else if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      added = addNest(generic);
+    else if (isa<arith::ConstantOp>(op) &&
+             !isa<ShapedType>(op.getResult(0).getType()))
+      op.getResult(0).replaceAllUsesWith(b.clone(op)->getResult(0));
+    if (failed(added))
+      return failure();
+  }
+  return success();
+}
+
+// Rows of unknown number: the last tile begins where it ends with them, so it
+// computes some rows again; what is less than a tile goes row by row.
+void Emitter::forEachTile(Place at) {
+  if (int64_t(at.size()) + 1 < outer)
+    return forEach(b, number(b, 0), sizes[at.size()], 1, [&](OpFoldResult i) {
+      Place next = at;
+      next.push_back(i);
+      forEachTile(next);
+    });
+  OpFoldResult extent = sizes.back();
+  if (std::optional<int64_t> known = getConstantIntValue(extent)) {
+    for (RowTiles group : balancedTiles(*known, tile))
+      forEach(b, number(b, group.start),
+              number(b, group.start + group.count * group.rows), group.rows,
+              [&](OpFoldResult begin) { emitTile(at, begin, group.rows); });
+    return;
+  }
+  OpFoldResult tiled = tile == 1 ? number(b, 0) : extent;
+  if (tile > 1) {
+    Value isTiled = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                          asValue(b, extent),
+                                          asValue(b, number(b, tile)));
+    tiled = arith::SelectOp::create(b, isTiled, asValue(b, extent),
+                                    asValue(b, number(b, 0)))
+                .getResult();
+    OpFoldResult last = subtract(b, extent, number(b, tile));
+    forEach(b, number(b, 0), tiled, tile, [&](OpFoldResult begin) {
+      emitTile(at, minimum(b, begin, last), tile);
+    });
+  }
+  forEach(b, tiled, extent, 1,
+          [&](OpFoldResult begin) { emitTile(at, begin, 1); });
+}
+
+void Emitter::emitTile(const Place &at, OpFoldResult begin, int64_t rows) {
+  for (Step &step : steps)
+    if (step.product)
+      emitProduct(step, at, begin, rows);
+    else
+      forEach(b, number(b, 0), number(b, rows), 1,
+              [&](OpFoldResult row) { emitRow(step, at, begin, row); });
+}
+
+void Emitter::emitRow(Step &step, const Place &at, OpFoldResult begin,
+                      OpFoldResult row) {
+  for (auto [nest, isInTile] : step.nests) {
+    for (OpFoldResult i : at)
+      nest.fix(b, 0, i);
+    for (auto [operand, isLocal] : llvm::zip(nest.operands, isInTile))
+      if (isLocal)
+        operand.offset = subtract(b, operand.offset,
+                                  multiply(b, operand.strides[0], begin));
+    nest.fix(b, 0, add(b, begin, row));
+    emitNest(b, nest, lanes);
+  }
+}
+
+void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult begin,
+                          int64_t rows) {
+  LoopRanges part;
+  for (auto [loop, i] : llvm::zip(step.loops, at))
+    part.ranges.push_back({loop, i, number(b, 1)});
+  part.ranges.push_back({step.loops.back(), begin, number(b, rows)});
+  for (auto [inside, outside] : llvm::zip(
+           step.product.getBodyBlock()->getArguments(), step.arguments))
+    if (buffers.isRow(outside))
+      part.partial.insert(inside);
+  (void)emitContraction(b, step.product, step.arguments, part);
+}
+
 } // namespace
 
 LogicalResult emitRows(ImplicitLocOpBuilder &b, KernelOp kernel,
@@ -135,45 +337,16 @@ LogicalResult emitRows(ImplicitLocOpBuilder &b, KernelOp kernel,
   // Other kernels are compared with this one: its body stays.
   auto own = cast<KernelOp>(kernel->clone());
   llvm::scope_exit drop([&] { own->erase(); });
-  int64_t outer = cast<RowsAttr>(kernel.getSchedule()).getOuter();
-  Lanes lanes = lanesOf(kernel);
   Block *body = own.getBodyBlock();
   prepare(b, body);
   for (auto [inside, outside] : llvm::zip(body->getArguments(), arguments))
     if (!isa<ShapedType>(inside.getType()))
       inside.replaceAllUsesWith(outside);
-  RowBuffers buffers(b, own, arguments, outer);
-  std::vector<Nest> nests;
-  for (Operation &op : body->without_terminator()) {
-    if (isa<arith::ConstantOp>(op) &&
-        !isa<ShapedType>(op.getResult(0).getType())) {
-      op.getResult(0).replaceAllUsesWith(b.clone(op)->getResult(0));
-      continue;
-    }
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic)
-      continue;
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op.getOpOperands())
-      operands.push_back(buffers.of(operand));
-    FailureOr<Nest> nest = makeNest(b, generic, operands);
-    if (failed(nest))
-      return kernel.emitOpError("has an index that is not linear");
-    for (auto [operand, buffer] : llvm::zip(nest->operands, operands))
-      for (int64_t loop = 0; buffers.isRow(buffer) && loop < outer; ++loop)
-        operand.strides[loop] = number(b, 0);
-    nests.push_back(std::move(*nest));
-  }
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t loop = 0; loop < outer; ++loop)
-    sizes.push_back(nests.front().loops[loop].size);
-  forEachRow(b, sizes, {}, [&](ArrayRef<Value> at) {
-    for (Nest nest : nests) {
-      for (Value i : at)
-        nest.fix(b, 0, i);
-      emitNest(b, nest, lanes);
-    }
-  });
+  auto schedule = cast<RowsAttr>(kernel.getSchedule());
+  Emitter emitter(b, own, arguments, schedule, lanesOf(kernel));
+  if (failed(emitter.addSteps()))
+    return kernel.emitOpError("has an index that is not linear");
+  emitter.emit();
   return success();
 }
 

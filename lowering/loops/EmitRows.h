@@ -1,4 +1,4 @@
-// Kernels that run row by row: softmax, normalizations.
+// Kernels that run row by row: softmax, normalizations, attention.
 #pragma once
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/loops/EmitNest.h"

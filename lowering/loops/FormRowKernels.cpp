@@ -1,7 +1,7 @@
 #include "dialects/onnxc/Onnxc.h"
-#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitRows.h"
+#include "lowering/loops/RowProducts.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,23 +17,18 @@ namespace onnxc {
 
 namespace {
 
-// A row buffer lies on the stack.
-constexpr int64_t mostRowBytes = 16 * 1024;
+// A row buffer lies on the stack, and so does a tile of rows.
+constexpr int64_t mostRowBytes = 16 * 1024, mostTileBytes = 64 * 1024;
+// Products of fewer rows read their other operand too often.
+constexpr int64_t leastTile = 4;
 // More in one function costs registers, and time to compile.
 constexpr size_t mostOperations = 24;
 
 struct Group {
   SmallVector<int64_t> outer; // sizes
-  llvm::SetVector<Operation *> ops;
+  llvm::SetVector<Operation *> ops; // generics, and kernels of products
+  int64_t tile = 1;                 // rows
 };
-
-bool isStatic(linalg::GenericOp op) {
-  return op.hasPureTensorSemantics() &&
-         llvm::all_of(op->getOperandTypes(), [](Type type) {
-           auto shaped = dyn_cast<ShapedType>(type);
-           return !shaped || shaped.hasStaticShape();
-         });
-}
 
 SetVector<Value> capturedBy(Operation *op) {
   SetVector<Value> captured;
@@ -113,8 +108,8 @@ bool startsAnew(linalg::GenericOp op) {
 
 // All operands that the group makes are read row by row.
 bool joins(linalg::GenericOp op, const Group &group) {
-  if (group.ops.size() >= mostOperations || !isStatic(op) || readsTensors(op) ||
-      isContraction(op) || !startsAnew(op) ||
+  if (group.ops.size() >= mostOperations || !op.hasPureTensorSemantics() ||
+      readsTensors(op) || isContraction(op) || !startsAnew(op) ||
       !hasOuterLoops(op, group.outer) || !hasDenseRows(op, group.outer))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
@@ -124,6 +119,12 @@ bool joins(linalg::GenericOp op, const Group &group) {
 }
 
 bool readsByRows(Operation *consumer, Value value, unsigned outer) {
+  if (auto product = dyn_cast<KernelOp>(consumer))
+    return llvm::all_of(product->getOpOperands(), [&](OpOperand &operand) {
+      FailureOr<ProductAccess> access = inputOf(product, operand);
+      return operand.get() != value ||
+             (succeeded(access) && succeeded(outerLoops(*access, outer)));
+    });
   auto generic = cast<linalg::GenericOp>(consumer);
   return llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
     return operand.get() != value ||
@@ -157,7 +158,9 @@ int64_t rowBytes(Value value, unsigned outer) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t bytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
   for (int64_t size : type.getShape().drop_front(outer))
-    bytes *= size;
+    bytes = ShapedType::isDynamic(size)
+                ? std::numeric_limits<int64_t>::max()
+                : llvm::SaturatingMultiply<uint64_t>(bytes, size);
   return bytes;
 }
 
@@ -199,8 +202,103 @@ void addConsumers(Group &group) {
   }
 }
 
-std::optional<Group> groupAround(linalg::GenericOp seed) {
-  if (!isStatic(seed) || seed.getNumReductionLoops() == 0 ||
+// Whether what all rows read of the product's operands stays in the cache while
+// the tiles of rows go by.
+bool readsLittlePerRow(const ProductAccess &access, ArrayRef<unsigned> loops,
+                       TargetAttr target) {
+  linalg::GenericOp root = access.root;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (map.isFunctionOfDim(loops.back()))
+      continue;
+    int64_t bytes = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
+    for (unsigned loop = 0; loop < extents.size(); ++loop)
+      if (map.isFunctionOfDim(loop) && !llvm::is_contained(loops, loop))
+        bytes = llvm::SaturatingMultiply<uint64_t>(
+            bytes, ShapedType::isDynamic(extents[loop]) ? 1 : extents[loop]);
+    if (bytes / 8 > target.getL2Bytes())
+      return false;
+  }
+  return true;
+}
+
+// The product, where its kernel may be a part of the group.
+bool isProduct(KernelOp kernel, const Group &group) {
+  return kernel && isa<ContractionAttr>(kernel.getSchedule()) &&
+         kernel->getNumResults() == 1 &&
+         kernel->getBlock() == group.ops.front()->getBlock() &&
+         !group.ops.contains(kernel) &&
+         kernel.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() &&
+         !kernel.readsOutput(kernel->getOpOperand(kernel.getInputs().size()));
+}
+
+bool suits(const FailureOr<ProductAccess> &access, const Group &group,
+           TargetAttr target) {
+  if (failed(access))
+    return false;
+  FailureOr<SmallVector<unsigned>> loops =
+      outerLoops(*access, group.outer.size());
+  return succeeded(loops) && readsLittlePerRow(*access, *loops, target);
+}
+
+// As many rows as a product's own tile, where their buffers fit the stack.
+void addToTile(Group &group, KernelOp product, Value row) {
+  auto schedule = cast<ContractionAttr>(product.getSchedule());
+  int64_t bytes = rowBytes(row, group.outer.size());
+  int64_t fit = bytes == std::numeric_limits<int64_t>::max()
+                    ? schedule.getRows()
+                    : mostTileBytes / bytes;
+  group.tile = std::min(fit, std::max(group.tile, schedule.getRows()));
+  group.ops.insert(product);
+}
+
+bool fitsTile(const Group &group, Value row) {
+  int64_t least = std::min(leastTile, group.outer.back());
+  if (ShapedType::isDynamic(group.outer.back()))
+    least = leastTile;
+  int64_t bytes = rowBytes(row, group.outer.size());
+  return bytes == std::numeric_limits<int64_t>::max() ||
+         bytes <= mostTileBytes / least;
+}
+
+// The product that makes what the group reads, and those that read what the
+// group makes.
+void addProducts(Group &group, TargetAttr target) {
+  unsigned outer = group.outer.size();
+  for (unsigned i = 0; i < group.ops.size(); ++i)
+    for (Value operand : group.ops[i]->getOperands()) {
+      auto product = operand.getDefiningOp<KernelOp>();
+      if (!isProduct(product, group) || !fitsTile(group, operand) ||
+          !suits(outputOf(product), group, target))
+        continue;
+      bool isInner = llvm::all_of(operand.getUsers(), [&](Operation *user) {
+        return group.ops.contains(user) && readsByRows(user, operand, outer);
+      });
+      if (isInner)
+        addToTile(group, product, operand);
+    }
+  SmallVector<Operation *> makers(group.ops.begin(), group.ops.end());
+  for (Operation *op : makers)
+    for (OpOperand &use : op->getUses()) {
+      auto product = dyn_cast<KernelOp>(use.getOwner());
+      DenseSet<Operation *> seen;
+      if (!isProduct(product, group) || !fitsTile(group, use.get()) ||
+          product.isDpsInit(&use) ||
+          !suits(inputOf(product, use), group, target) ||
+          needsThroughOutside(product, group, seen, false))
+        continue;
+      bool isByRowsOnly = llvm::all_of(product.getInputs(), [&](Value input) {
+        return !group.ops.contains(input.getDefiningOp()) ||
+               readsByRows(product, input, outer);
+      });
+      if (isByRowsOnly)
+        addToTile(group, product, use.get());
+    }
+}
+
+std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
+  if (!seed.hasPureTensorSemantics() || seed.getNumReductionLoops() == 0 ||
       isContraction(seed))
     return std::nullopt;
   Group group;
@@ -217,6 +315,8 @@ std::optional<Group> groupAround(linalg::GenericOp seed) {
   group.ops.insert(seed);
   addConsumers(group);
   addProducers(group);
+  if (target && group.ops.size() > 1)
+    addProducts(group, target);
   if (group.ops.size() < 2)
     return std::nullopt;
   return group;
@@ -256,6 +356,25 @@ void makeAnew(OpBuilder &builder, Value value, IRMapping &mapping) {
   builder.clone(*def, mapping);
 }
 
+bool isUsedOutside(Value value, const Group &group) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return !group.ops.contains(user);
+  });
+}
+
+// Rows that are too large for the stack are outputs, too, except where they
+// become another one in place.
+bool isTooLarge(Value value, const Group &group) {
+  int64_t most = group.tile == 1 ? mostRowBytes : mostTileBytes / group.tile;
+  if (rowBytes(value, group.outer.size()) <= most)
+    return false;
+  auto isPlaceOfValue = [&](Operation *user) {
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    return generic && inPlaceInput(generic) == value;
+  };
+  return llvm::none_of(value.getUsers(), isPlaceOfValue);
+}
+
 Parts partsOf(const Group &group) {
   Parts parts;
   parts.ops.assign(group.ops.begin(), group.ops.end());
@@ -267,15 +386,26 @@ Parts partsOf(const Group &group) {
         addInput(parts, operand);
     for (Value value : capturedBy(op))
       addInput(parts, value);
-    // Rows that are too large for the stack are outputs, too.
     for (Value result : op->getResults())
-      if (rowBytes(result, group.outer.size()) > mostRowBytes ||
-          llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !group.ops.contains(user);
-          }))
+      if (isTooLarge(result, group) || isUsedOutside(result, group))
         parts.results.push_back(result);
   }
   return parts;
+}
+
+// The sizes are those of the start value, which lies in front.
+Value emptyLike(OpBuilder &builder, Value result) {
+  auto owner = cast<DestinationStyleOpInterface>(result.getDefiningOp());
+  Value init = owner.getTiedOpOperand(cast<OpResult>(result))->get();
+  while (auto fill = init.getDefiningOp<linalg::FillOp>())
+    init = fill.getOutputs()[0];
+  if (auto empty = init.getDefiningOp<tensor::EmptyOp>())
+    return builder.clone(*empty)->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  return tensor::EmptyOp::create(
+      builder, result.getLoc(),
+      tensor::getMixedSizes(builder, result.getLoc(), init),
+      type.getElementType());
 }
 
 void formKernel(const Group &group) {
@@ -284,12 +414,10 @@ void formKernel(const Group &group) {
   OpBuilder builder(last);
   Location loc = last->getLoc();
   SmallVector<Value> outputs;
-  for (Value result : parts.results) {
-    auto type = cast<RankedTensorType>(result.getType());
-    outputs.push_back(tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                              type.getElementType()));
-  }
-  auto schedule = RowsAttr::get(builder.getContext(), group.outer.size());
+  for (Value result : parts.results)
+    outputs.push_back(emptyLike(builder, result));
+  auto schedule =
+      RowsAttr::get(builder.getContext(), group.outer.size(), group.tile);
   auto kernel = KernelOp::create(builder, loc, schedule,
                                  parts.inputs.getArrayRef(), outputs);
   IRMapping mapping;
@@ -320,6 +448,7 @@ void formKernel(const Group &group) {
 
 struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
   void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     SmallVector<linalg::GenericOp> seeds;
     getOperation().walk([&](linalg::GenericOp op) {
       if (!op->getParentOfType<KernelOp>() && op.getNumReductionLoops())
@@ -329,12 +458,9 @@ struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
     for (linalg::GenericOp seed : seeds) {
       if (taken.contains(seed))
         continue;
-      std::optional<Group> group = groupAround(seed);
-      if (!group) {
-        if (!isStatic(seed))
-          missed(seed, "form-row-kernels") << "only the run knows its sizes";
+      std::optional<Group> group = groupAround(seed, target);
+      if (!group)
         continue;
-      }
       taken.insert(group->ops.begin(), group->ops.end());
       formKernel(*group);
     }

@@ -46,9 +46,11 @@ std::optional<Linear> linear(AffineExpr expr, unsigned dims) {
 
 // The size of every dimension of the iteration space, as one value each.
 SmallVector<OpFoldResult> loopSizes(ImplicitLocOpBuilder &b,
-                                    linalg::GenericOp op, ValueRange values) {
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t size : op.getStaticLoopRanges())
+                                    linalg::GenericOp op, ValueRange values,
+                                    ArrayRef<OpFoldResult> outer) {
+  SmallVector<OpFoldResult> sizes(outer);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (int64_t size : ArrayRef(ranges).drop_front(outer.size()))
     sizes.push_back(ShapedType::isDynamic(size) ? OpFoldResult()
                                                 : number(b, size));
   for (auto [value, map] : llvm::zip(values, op.getIndexingMapsArray())) {
@@ -167,7 +169,7 @@ StridedBuffer flatten(ImplicitLocOpBuilder &b, Value memref,
 }
 
 FailureOr<Nest> makeNest(ImplicitLocOpBuilder &b, linalg::GenericOp op,
-                         ValueRange values) {
+                         ValueRange values, ArrayRef<OpFoldResult> outer) {
   unsigned dims = op.getNumLoops();
   for (AffineMap map : op.getIndexingMapsArray())
     for (AffineExpr expr : map.getResults())
@@ -175,7 +177,7 @@ FailureOr<Nest> makeNest(ImplicitLocOpBuilder &b, linalg::GenericOp op,
         return failure();
   Nest nest;
   nest.op = op;
-  SmallVector<OpFoldResult> sizes = loopSizes(b, op, values);
+  SmallVector<OpFoldResult> sizes = loopSizes(b, op, values, outer);
   if (llvm::is_contained(sizes, OpFoldResult()))
     return failure();
   for (auto [dim, iterator] : llvm::enumerate(op.getIteratorTypesArray()))

@@ -58,10 +58,12 @@ StridedBuffer flatten(mlir::ImplicitLocOpBuilder &b, mlir::Value memref,
                       Products &products);
 
 // `values` are the operands: memrefs or scalars. Fails where an index is not a
-// sum of loops.
+// sum of loops. `outer` are the sizes of the first loops, where an operand may
+// be a buffer of a part of them.
 llvm::FailureOr<Nest> makeNest(mlir::ImplicitLocOpBuilder &b,
                                mlir::linalg::GenericOp op,
-                               mlir::ValueRange values);
+                               mlir::ValueRange values,
+                               llvm::ArrayRef<mlir::OpFoldResult> outer = {});
 
 // Drops loops of one step and merges those that all operands walk as one.
 void simplify(mlir::ImplicitLocOpBuilder &b, Nest &nest);

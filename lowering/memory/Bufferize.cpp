@@ -24,8 +24,8 @@ namespace {
 // The specification inside a kernel stays on tensors, and the kernel that it
 // is in has tensors for block arguments even when its operands are buffers.
 bool isSpecification(Operation *op) {
-  if (auto kernel = dyn_cast<KernelOp>(op))
-    return kernel->getNumResults() == 0;
+  if (auto kernel = dyn_cast<KernelOp>(op); kernel && !kernel->getNumResults())
+    return true;
   Operation *scope = op->getParentWithTrait<OpTrait::IsIsolatedFromAbove>();
   return scope && !isa<ModuleOp, FunctionOpInterface>(scope);
 }

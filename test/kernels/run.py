@@ -129,22 +129,105 @@ def rows():
         ("Mul", "x x", "q", {}), ("ReduceMean", "q a", "m", {}), ("Add", "m e", "n", {}), ("Sqrt", "n", "r", {}),
         ("Div", "x r", "d", {}), ("Mul", "d s", "y", {})],
         {"a": np.int64([-1]), "e": np.float32(1e-5), "s": scale["s"]})
+    yield "row maxima, batch and rows of the run", chain(
+        ["a", 3, "b", "b"], [("ReduceMax", "x a", "y", {})], {"a": np.int64([3])}, [[2, 3, 13, 13], [1, 3, 40, 40]])
+    last = {"a": np.int64([-1]), "zero": np.float32(0), "one": np.float32(1)}
+    yield "Softmax of some rows, rows of the run", chain(["a", 3, "b", "b"], [
+        ("Softmax", "x", "p", {}), ("ReduceMax", "x a", "m", {}), ("Greater", "m one", "c", {}),
+        ("Where", "c p zero", "y", {})], last, [[2, 3, 13, 13], [1, 3, 40, 40]])
+    for op in ("ReduceMax", "ReduceMin"):
+        root = [("Sqrt", "x", "r", {}), (op, "r a", "m", {"keepdims": 0}), (op, "m z", "n", {}), ("Add", "x n", "y", {})]
+        yield f"{op} of NaN", chain([4, 37], root, {"a": np.int64([-1]), "z": np.int64([0])})
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
 
-def attention():
-    weights = {name: normal(48, 48, seed=i, scale=0.15) for i, name in enumerate("qkv")}
-    split = np.int64([0, 0, 4, 12])
-    nodes = [("MatMul", f"x {n}", f"{n}0", {}) for n in "qkv"]
+def head_products(size, heads, key="turned", scale="after", mask=None, keys=None):
+    """Queries, keys and values of `x`, two products around a softmax, as exporters write them. `mask` is a list of
+    nodes from `s` to `t`, `keys` slices of `x` that keys and values are made of."""
+    width = size * heads
+    weights = {name: normal(48, width, seed=i, scale=0.15) for i, name in enumerate("qkv")}
+    weights |= {"split": np.int64([0, 0, heads, size]), "join": np.int64([0, 0, width]),
+                "factor": np.float32(size ** -0.5), "root": np.float32(size ** -0.25),
+                "divisor": np.float32(size ** 0.5)}
+    nodes = [("Identity", "x", "x0", {})]
+    if keys:
+        weights |= {"first": np.int64([0]), "last": np.int64([keys]), "axis": np.int64([1])}
+        nodes = [("Slice", "x first last axis", "x0", {})]
+    nodes += [("MatMul", f"{'x' if (n == 'q') != bool(keys) else 'x0'} {n}", f"{n}0", {}) for n in "qkv"]
     nodes += [("Reshape", f"{n}0 split", f"{n}1", {}) for n in "qkv"]
-    nodes += [("Transpose", f"{n}1", f"{n}2", {"perm": [0, 2, 3, 1] if n == "k" else [0, 2, 1, 3]}) for n in "qkv"]
-    nodes += [("MatMul", "q2 k2", "s", {}), ("Mul", "s half", "t", {}), ("Softmax", "t", "p", {}),
-              ("MatMul", "p v2", "o", {}), ("Transpose", "o", "u", {"perm": [0, 2, 1, 3]}),
+    nodes += [("Transpose", f"{n}1", f"{n}2", {"perm": [0, 2, 1, 3]}) for n in "qv"]
+    if key == "turned":
+        nodes += [("Transpose", "k1", "k2", {"perm": [0, 2, 3, 1]})]
+    else:
+        nodes += [("Transpose", "k1", "k3", {"perm": [0, 2, 1, 3]}), ("Transpose", "k3", "k2", {"perm": [0, 1, 3, 2]})]
+    if scale == "both":
+        nodes += [("Mul", "q2 root", "q4", {}), ("Mul", "k2 root", "k4", {}), ("MatMul", "q4 k4", "s", {})]
+    elif scale == "before":
+        nodes += [("Mul", "q2 factor", "q4", {}), ("MatMul", "q4 k2", "s", {})]
+    else:
+        nodes += [("MatMul", "q2 k2", "s0", {}), ("Div", "s0 divisor", "s", {})]
+    nodes += mask or [("Identity", "s", "t", {})]
+    nodes += [("Softmax", "t", "p", {"axis": -1}), ("MatMul", "p v2", "o", {}),
+              ("Transpose", "o", "u", {"perm": [0, 2, 1, 3]}), ("Reshape", "u join", "y", {})]
+    return nodes, weights
+
+
+def hidden(rows, columns, value=-np.inf):
+    """A mask that hides later keys, and from the third query all of them."""
+    mask = np.where(np.arange(columns) <= np.arange(rows)[:, None], 0, value).astype(np.float32)
+    mask[2] = value
+    return mask
+
+
+def attention():
+    for rows, size, heads in ((19, 12, 4), (64, 16, 3), (70, 20, 2), (130, 64, 2), (1, 32, 2), (5, 8, 1)):
+        yield f"attention, {rows} rows of {size}", chain([2, rows, 48], *head_products(size, heads), ranks=3)
+    for key, scale in (("twice", "before"), ("turned", "both"), ("twice", "both")):
+        yield f"attention, keys {key}, scaled {scale}", chain(
+            [1, 37, 48], *head_products(16, 3, key, scale), ranks=3)
+    nodes, weights = head_products(16, 3, mask=[("Add", "s m", "t", {})])
+    yield "attention, mask added", chain([2, 37, 48], nodes, weights | {"m": hidden(37, 37, -1e9)})
+    yield "attention, a query without keys", chain([2, 37, 48], nodes, weights | {"m": hidden(37, 37)})
+    nodes, weights = head_products(16, 3, mask=[("Where", "c s low", "t", {})])
+    yield "attention, mask chosen", chain(
+        [1, 40, 48], nodes, weights | {"c": hidden(40, 40) == 0, "low": np.float32(-np.inf)})
+    nodes, weights = head_products(16, 3, mask=[("Add", "s m", "t", {})])
+    del nodes[nodes.index(("Softmax", "t", "p", {"axis": -1}))]
+    nodes[-3:-3] = [("Softmax", "t", "p0", {"axis": -1}), ("IsNaN", "p0", "n", {}), ("Where", "n zero p0", "p", {})]
+    yield "attention, no keys give zeros", chain(
+        [1, 37, 48], nodes, weights | {"m": hidden(37, 37), "zero": np.float32(0)})
+    yield "attention, queries fewer than keys", chain([1, 61, 48], *head_products(16, 3, keys=9), ranks=3)
+    nodes, weights = head_products(12, 4)
+    yield "attention, batch and rows of the run", chain(
+        ["b", "s", 48], nodes, weights, [[1, 1, 48], [2, 33, 48], [1, 13, 48], [3, 100, 48]])
+    nodes, weights = head_products(16, 3, mask=[("Add", "s row", "t", {})])
+    nodes[:0] = [("ReduceMax", "x last", "r0", {"keepdims": 0}), ("Unsqueeze", "r0 inner", "row", {})]
+    yield "attention, rows and mask of the run", chain(
+        ["b", "s", 48], nodes, weights | {"last": np.int64([2]), "inner": np.int64([1, 2])},
+        [[1, 12, 48], [2, 40, 48], [1, 129, 48]])
+    nodes, weights = head_products(16, 3)
+    nodes[-1:] = [("Reshape", "u join", "y0", {}), ("ReduceMax", "p all", "z", {"keepdims": 0}),
+                  ("Add", "y0 z", "y", {})]
+    yield "attention whose shares are read", chain([1, 21, 48], nodes, weights | {"all": np.int64([0, 1, 2, 3])}, ranks=3)
+    query = np.int64([0, 0, 4, 12])
+    nodes = [("MatMul", f"x {n}", f"{n}0", {}) for n in "qkv"]
+    nodes += [("Reshape", "q0 split", "q1", {}), ("Reshape", "k0 few", "k1", {}), ("Reshape", "v0 few", "v1", {})]
+    nodes += [("Transpose", f"{n}1", f"{n}2", {"perm": [0, 2, 1, 3]}) for n in "qkv"]
+    for n in "kv":
+        nodes += [("Unsqueeze", f"{n}2 two", f"{n}3", {}), ("Expand", f"{n}3 wide", f"{n}4", {}),
+                  ("Reshape", f"{n}4 many", f"{n}5", {})]
+    nodes += [("Transpose", "k5", "k6", {"perm": [0, 1, 3, 2]}), ("MatMul", "q2 k6", "s", {}),
+              ("Softmax", "s", "p", {}), ("MatMul", "p v5", "o", {}), ("Transpose", "o", "u", {"perm": [0, 2, 1, 3]}),
               ("Reshape", "u join", "y", {})]
-    weights |= {"split": split, "join": np.int64([0, 0, 48]), "half": np.float32(0.5)}
-    yield "attention", chain([2, 19, 48], nodes, weights)
-    yield "attention, batch and rows of the run", chain(["b", "s", 48], nodes, weights, [[1, 1, 48], [2, 33, 48]])
+    weights = {"q": normal(48, 48, scale=0.15), "k": normal(48, 24, seed=1, scale=0.15),
+               "v": normal(48, 24, seed=2, scale=0.15), "split": query, "few": np.int64([0, 0, 2, 12]),
+               "two": np.int64([2]), "wide": np.int64([1, 2, 2, 1, 1]), "many": np.int64([0, 4, -1, 12]),
+               "join": np.int64([0, 0, 48])}
+    yield "attention, heads that share keys", chain([1, 33, 48], nodes, weights)
+    yield "products of heads in the batch", chain([6, 35, 16], [
+        ("Transpose", "x", "k", {"perm": [0, 2, 1]}), ("MatMul", "x k", "s", {}), ("Softmax", "s", "p", {}),
+        ("MatMul", "p x", "y", {})])
 
 
 def chains():
