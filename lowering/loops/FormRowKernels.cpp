@@ -18,7 +18,7 @@ namespace onnxc {
 namespace {
 
 // A row buffer lies on the stack, and so does a tile of rows.
-constexpr int64_t mostRowBytes = 16 * 1024, mostTileBytes = 64 * 1024;
+constexpr int64_t mostRowBytes = 16 * 1024, mostTileBytes = 80 * 1024;
 // Products of fewer rows read their other operand too often.
 constexpr int64_t leastTile = 4;
 // More in one function costs registers, and time to compile.
@@ -28,6 +28,8 @@ struct Group {
   SmallVector<int64_t> outer; // sizes
   llvm::SetVector<Operation *> ops; // generics, and kernels of products
   int64_t tile = 1;                 // rows
+  SmallVector<KernelOp> products;
+  int64_t mostRows = std::numeric_limits<int64_t>::max(); // that fit the stack
 };
 
 SetVector<Value> capturedBy(Operation *op) {
@@ -242,15 +244,35 @@ bool suits(const FailureOr<ProductAccess> &access, const Group &group,
   return succeeded(loops) && readsLittlePerRow(*access, *loops, target);
 }
 
-// As many rows as a product's own tile, where their buffers fit the stack.
-void addToTile(Group &group, KernelOp product, Value row) {
-  auto schedule = cast<ContractionAttr>(product.getSchedule());
+int64_t rowsOfTile(KernelOp product) {
+  return cast<ContractionAttr>(product.getSchedule()).getRows();
+}
+
+void addProduct(Group &group, KernelOp product, Value row) {
   int64_t bytes = rowBytes(row, group.outer.size());
-  int64_t fit = bytes == std::numeric_limits<int64_t>::max()
-                    ? schedule.getRows()
-                    : mostTileBytes / bytes;
-  group.tile = std::min(fit, std::max(group.tile, schedule.getRows()));
+  if (bytes != std::numeric_limits<int64_t>::max())
+    group.mostRows = std::min(group.mostRows, mostTileBytes / bytes);
   group.ops.insert(product);
+  group.products.push_back(product);
+}
+
+// The number of rows that the products' own tiles divide best.
+void chooseTile(Group &group) {
+  int64_t most = 1;
+  for (KernelOp product : group.products)
+    most = std::max(most, rowsOfTile(product));
+  most = std::min(most, group.mostRows);
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t rows = most; rows >= 1; --rows) {
+    double steps = 0;
+    for (KernelOp product : group.products)
+      steps += llvm::divideCeil(rows, rowsOfTile(product)) *
+               double(rowsOfTile(product)) / rows;
+    if (steps < best) {
+      best = steps;
+      group.tile = rows;
+    }
+  }
 }
 
 bool fitsTile(const Group &group, Value row) {
@@ -276,7 +298,7 @@ void addProducts(Group &group, TargetAttr target) {
         return group.ops.contains(user) && readsByRows(user, operand, outer);
       });
       if (isInner)
-        addToTile(group, product, operand);
+        addProduct(group, product, operand);
     }
   SmallVector<Operation *> makers(group.ops.begin(), group.ops.end());
   for (Operation *op : makers)
@@ -293,7 +315,7 @@ void addProducts(Group &group, TargetAttr target) {
                readsByRows(product, input, outer);
       });
       if (isByRowsOnly)
-        addToTile(group, product, use.get());
+        addProduct(group, product, use.get());
     }
 }
 
@@ -317,6 +339,7 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   addProducers(group);
   if (target && group.ops.size() > 1)
     addProducts(group, target);
+  chooseTile(group);
   if (group.ops.size() < 2)
     return std::nullopt;
   return group;
@@ -408,6 +431,14 @@ Value emptyLike(OpBuilder &builder, Value result) {
       type.getElementType());
 }
 
+// All rows of the tile take a panel while it is in the cache.
+ContractionAttr byPanels(KernelOp product) {
+  auto schedule = cast<ContractionAttr>(product.getSchedule());
+  return ContractionAttr::get(product.getContext(), schedule.getRows(),
+                              schedule.getColumns(), schedule.getVector(),
+                              LoopOrder::Panels);
+}
+
 void formKernel(const Group &group) {
   Parts parts = partsOf(group);
   Operation *last = parts.ops.back();
@@ -430,7 +461,9 @@ void formKernel(const Group &group) {
       makeAnew(builder, operand, mapping);
     for (Value value : capturedBy(op))
       makeAnew(builder, value, mapping);
-    builder.clone(*op, mapping);
+    Operation *clone = builder.clone(*op, mapping);
+    if (auto product = dyn_cast<KernelOp>(clone))
+      product.setScheduleAttr(byPanels(product));
   }
   SmallVector<Value> yielded;
   for (Value result : parts.results)
