@@ -110,29 +110,32 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
     return graph.fail("the number of heads and their size must be known");
   if (keyHeads == 0 || heads % keyHeads)
     return graph.fail("query heads must be a multiple of key heads");
-  // Queries of the heads that share a key go through one product.
+  // Queries of the heads that share a key go through one product, and what they
+  // find stays together where a mask can.
   bool shared = heads != keyHeads;
+  auto together = [&](Node x) {
+    return shared ? reshape(x, {0, keyHeads, -1, 0}) : x;
+  };
+  auto apart = [&](Node x) {
+    return shared ? reshape(x, {0, heads, -1, 0}) : x;
+  };
   double scale = in.scale ? *in.scale : 1 / std::sqrt(double(size));
-  Node queries = wide(in.q) * constantLike(scale, wide(in.q));
-  if (shared)
-    queries = reshape(queries, {0, keyHeads, -1, 0});
+  Node queries = together(wide(in.q) * constantLike(scale, wide(in.q)));
   Node logits = matmul(queries, transpose(wide(key), {0, 1, 3, 2}));
-  if (shared)
-    logits = reshape(logits, {0, heads, -1, 0});
-  Node shown = logits;
+  Node shown = apart(logits);
   if (in.softcap > 0)
     logits = op<TanhOp>(logits / in.softcap) * in.softcap;
-  shown = in.outputMode == 1 ? logits : shown;
-  Node bias = biasOf(in, logits);
+  Node perHead = apart(logits), bias = biasOf(in, perHead);
+  shown = in.outputMode == 1 ? perHead : shown;
   if (in.outputMode == 2)
-    shown = bias.given() ? logits + bias : logits;
-  Node shares = maskedSoftmax(logits, bias);
-  shown = in.outputMode == 3 ? shares : shown;
-  if (shared)
-    shares = reshape(shares, {0, keyHeads, -1, 0});
-  Node y = matmul(shares, wide(value));
-  if (shared)
-    y = reshape(y, {0, heads, -1, 0});
+    shown = bias.given() ? perHead + bias : perHead;
+  bool isPerHead = bias.given() &&
+                   (rankOf(bias) != 4 || staticSize(bias, 1) != heads);
+  Node shares = isPerHead ? together(maskedSoftmax(perHead, bias))
+                : bias.given() ? maskedSoftmax(logits, together(bias))
+                               : maskedSoftmax(logits, bias);
+  shown = in.outputMode == 3 ? apart(shares) : shown;
+  Node y = apart(matmul(shares, wide(value)));
   y = castLike(flat ? mergeHeads(y) : y, type);
   return {y, key, value, castLike(shown, type)};
 }

@@ -127,7 +127,10 @@ public:
         buffers(b, own, arguments, outer, tile), sizes(outer) {}
 
   LogicalResult addSteps();
-  void emit() { forEachTile({}); }
+  LogicalResult emit() {
+    forEachTile({});
+    return status;
+  }
 
 private:
   struct RowNest {
@@ -162,6 +165,7 @@ private:
   RowBuffers buffers;
   SmallVector<OpFoldResult> sizes; // of the outer loops
   std::vector<Step> steps;
+  LogicalResult status = success();
 };
 
 // The sizes of outer loops from an operand that they index.
@@ -173,9 +177,7 @@ void Emitter::learnSizes(AffineMap map, ArrayRef<unsigned> loops,
   for (auto [i, index] : llvm::enumerate(map.getResults()))
     for (auto [size, loop] : llvm::zip(sizes, loops))
       if (!size && index == b.getAffineDimExpr(loop))
-        size = type.isDynamicDim(i)
-                   ? OpFoldResult(memref::DimOp::create(b, buffer, i).getResult())
-                   : number(b, type.getDimSize(i));
+        size = memref::getMixedSize(b, b.getLoc(), buffer, i);
 }
 
 LogicalResult Emitter::learnSizes() {
@@ -196,7 +198,8 @@ LogicalResult Emitter::learnSizes() {
         learnSizes(access->position, *own, buffers.of(operand));
     }
   }
-  return success(llvm::all_of(sizes, [](OpFoldResult size) { return bool(size); }));
+  return success(
+      llvm::all_of(sizes, [](OpFoldResult size) { return bool(size); }));
 }
 
 // Those that walk the rows that other operations of the body make, or read.
@@ -327,7 +330,8 @@ void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult begin,
            step.product.getBodyBlock()->getArguments(), step.arguments))
     if (buffers.isRow(outside))
       part.partial.insert(inside);
-  (void)emitContraction(b, step.product, step.arguments, part);
+  if (failed(emitContraction(b, step.product, step.arguments, part)))
+    status = failure();
 }
 
 } // namespace
@@ -346,8 +350,7 @@ LogicalResult emitRows(ImplicitLocOpBuilder &b, KernelOp kernel,
   Emitter emitter(b, own, arguments, schedule, lanesOf(kernel));
   if (failed(emitter.addSteps()))
     return kernel.emitOpError("has an index that is not linear");
-  emitter.emit();
-  return success();
+  return emitter.emit();
 }
 
 } // namespace onnxc

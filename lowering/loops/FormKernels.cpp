@@ -268,8 +268,7 @@ void outline(Group &group, Attribute schedule,
 constexpr int64_t manyRows = 16;
 constexpr int64_t mostLanesTurned = 16;
 
-// An operand whose columns lie apart, while its rows do not: half a vector of them
-// at least.
+// An operand whose columns lie apart, while half a vector of each does not.
 OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
                         int64_t lanes) {
   for (OpOperand *input : root.getDpsInputOperands()) {
@@ -278,8 +277,9 @@ OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
     bool isPacked = isa_and_nonnull<linalg::UnPackOp, WinogradFilterOp>(
         input->get().getDefiningOp());
     if (isPacked || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
-        !map.isFunctionOfDim(roles.vector) || type.getShape().back() < lanes / 2)
-      continue; // also where its size is not known
+        !map.isFunctionOfDim(roles.vector) ||
+        type.getShape().back() < lanes / 2) // also where it is not known
+      continue;
     unsigned last = map.getDimPosition(map.getNumResults() - 1);
     if (llvm::is_contained(roles.reductions, last) &&
         llvm::none_of(roles.pixels,
@@ -293,9 +293,9 @@ OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
 SmallVector<int64_t> panelOrder(AffineMap map, const LoopRoles &roles) {
   auto rank = [&](int64_t dim) {
     unsigned loop = map.getDimPosition(dim);
-    return loop == roles.vector                            ? 1
-           : llvm::is_contained(roles.reductions, loop) ? 2
-                                                           : 0;
+    if (loop == roles.vector)
+      return 1;
+    return llvm::is_contained(roles.reductions, loop) ? 2 : 0;
   };
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, map.getNumResults()));
   llvm::sort(order, [&](int64_t a, int64_t b) {

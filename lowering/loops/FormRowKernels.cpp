@@ -337,7 +337,8 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   group.ops.insert(seed);
   addConsumers(group);
   addProducers(group);
-  if (target && group.ops.size() > 1)
+  // Bare machines count their stack.
+  if (target && target.getHeap() && group.ops.size() > 1)
     addProducts(group, target);
   chooseTile(group);
   if (group.ops.size() < 2)
