@@ -120,8 +120,9 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
     return shared ? reshape(x, {0, heads, -1, 0}) : x;
   };
   double scale = in.scale ? *in.scale : 1 / std::sqrt(double(size));
-  Node queries = together(wide(in.q) * constantLike(scale, wide(in.q)));
+  Node queries = together(wide(in.q));
   Node logits = matmul(queries, transpose(wide(key), {0, 1, 3, 2}));
+  logits = logits * constantLike(scale, logits);
   Node shown = apart(logits);
   if (in.softcap > 0)
     logits = op<TanhOp>(logits / in.softcap) * in.softcap;
