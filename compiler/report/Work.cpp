@@ -135,9 +135,13 @@ Method methodOfKernel(KernelOp kernel) {
             fmt::format("{} tile rows, {}", schedule.getTileRows(),
                         tileOf(schedule.getProduct())),
             ""};
-  if (auto schedule = dyn_cast<RowsAttr>(attribute))
-    return {"row kernel", fmt::format("{} outer loops", schedule.getOuter()),
-            ""};
+  if (auto schedule = dyn_cast<RowsAttr>(attribute)) {
+    std::string loops = fmt::format("{} outer loops", schedule.getOuter());
+    if (schedule.getTile() == 1)
+      return {"row kernel", loops, ""};
+    return {"row kernel with products",
+            fmt::format("{}, {} rows at once", loops, schedule.getTile()), ""};
+  }
   // A kind that this file does not know calls itself what it is.
   std::string text;
   llvm::raw_string_ostream(text) << attribute;
