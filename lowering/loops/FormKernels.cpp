@@ -225,11 +225,15 @@ void outline(Group &group, Attribute schedule,
       outputs.insert(value);
     if (isOutput && (empty || !isInput(group, value)))
       continue;
-    if (isRematerialized(value) || empty)
+    // Of others, a kernel reads the sizes.
+    bool isUnpacked =
+        empty && llvm::all_of(empty->getUsers(), llvm::IsaPred<linalg::UnPackOp>);
+    if (isRematerialized(value) || isUnpacked ||
+        (empty && empty->getNumOperands() == 0))
       copies.insert(value);
     else
       inputs.insert(value);
-    if (empty)
+    if (isUnpacked)
       inputs.insert_range(empty.getDynamicSizes());
   }
   // Each kernel has an output of its own; the analysis need not tell apart who
