@@ -9,7 +9,7 @@
 // - padding, slicing and concatenation act on the untransposed tensor, and a
 //   reshape whose groups lie together there;
 // - reductions and contractions compose the permutation into their indexing
-//   maps;
+//   maps, unless windows would be gathered;
 // - a transpose that keeps the innermost dimension is written by its producer;
 // - one that moves dimensions of size one only is a reshape.
 #include "lowering/Passes.h"
@@ -242,6 +242,21 @@ struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
   }
 };
 
+// Whether windows slide over the operand and vectors lie along its innermost
+// dimension, which they would not in the source. An element is read for every
+// tap: moving it once costs less than gathering it each time.
+bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
+  AffineMap output = op.getIndexingMapsArray().back();
+  if (op.getNumReductionLoops() == 0 || output.getNumResults() == 0)
+    return false;
+  AffineExpr vector = output.getResults().back();
+  return map.getResults().back() == vector &&
+         ofSource.getResults().back() != vector &&
+         llvm::any_of(map.getResults(), [](AffineExpr index) {
+           return !isa<AffineDimExpr, AffineConstantExpr>(index);
+         });
+}
+
 // Reductions, contractions and operands that are broadcast read through the
 // permutation.
 struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
@@ -257,7 +272,10 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
       AffineMap &map = maps[operand->getOperandNumber()];
       if (!producer || (elementwise && map.isPermutation()))
         continue;
-      map = mapOfSource(map, producer.getPermutation());
+      AffineMap ofSource = mapOfSource(map, producer.getPermutation());
+      if (wouldGatherWindows(op, map, ofSource))
+        continue;
+      map = ofSource;
       operand->set(producer.getInput());
       changed = true;
     }
@@ -482,6 +500,28 @@ struct WriteTransposed : OpRewritePattern<TransposeOp> {
   }
 };
 
+// What is moved after all is moved before it is padded, for a window reads
+// through its padding.
+struct PadTransposed : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto pad = op.getInput().getDefiningOp<tensor::PadOp>();
+    Value padding = pad ? pad.getConstantPaddingValue() : Value();
+    if (!padding || !pad->hasOneUse())
+      return failure();
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    Value moved =
+        transpose(rewriter, op.getLoc(), pad.getSource(), permutation);
+    rewriter.replaceOpWithNewOp<tensor::PadOp>(
+        op, cast<RankedTensorType>(op->getResult(0).getType()), moved,
+        applyPermutation(pad.getMixedLowPad(), permutation),
+        applyPermutation(pad.getMixedHighPad(), permutation), padding,
+        pad.getNofold());
+    return success();
+  }
+};
+
 // A part that was given dimensions of size one for its place is inserted without
 // them, so that its producer can write there.
 struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
@@ -515,7 +555,8 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     tensor::EmptyOp::getCanonicalizationPatterns(sinking, context);
     FrozenRewritePatternSet down(std::move(sinking));
     RewritePatternSet writing(context);
-    writing.add<WriteTransposed, MergeTransposes, InsertWithoutOnes>(context);
+    writing.add<WriteTransposed, MergeTransposes, PadTransposed,
+                InsertWithoutOnes>(context);
     FrozenRewritePatternSet up(std::move(writing));
     if (failed(applyPatternsGreedily(getOperation(), down)) ||
         failed(applyPatternsGreedily(getOperation(), up)))

@@ -143,3 +143,34 @@ func.func @groups_that_lie_apart_stay(%x: tensor<2x5x8xf32>) -> tensor<2x40xf32>
   %c = tensor.collapse_shape %t [[0], [1, 2]] : tensor<2x8x5xf32> into tensor<2x40xf32>
   return %c : tensor<2x40xf32>
 }
+
+// -----
+
+#window = affine_map<(h, c, k) -> (h + k, c)>
+#tap = affine_map<(h, c, k) -> (k)>
+#pooled = affine_map<(h, c, k) -> (h, c)>
+
+// Windows that would be gathered from where the channels lie apart: what they
+// slide over is moved once, before its padding.
+// CHECK-LABEL: @windows_are_not_gathered
+// CHECK: %[[T:.*]] = linalg.transpose ins(%{{.*}} : tensor<16x20xf32>)
+// CHECK: %[[P:.*]] = tensor.pad %[[T]] low[1, 0] high[1, 0]
+// CHECK: linalg.generic {{.*}} ins(%[[P]],
+func.func @windows_are_not_gathered(%x: tensor<16x20xf32>) -> tensor<20x16xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<20x16xf32>
+  %t = linalg.transpose ins(%x : tensor<16x20xf32>) outs(%e : tensor<20x16xf32>) permutation = [1, 0]
+  %p = tensor.pad %t low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %low : f32
+  } : tensor<20x16xf32> to tensor<22x16xf32>
+  %w = tensor.empty() : tensor<3xf32>
+  %f = linalg.fill ins(%low : f32) outs(%e : tensor<20x16xf32>) -> tensor<20x16xf32>
+  %y = linalg.generic {indexing_maps = [#window, #tap, #pooled], iterator_types = ["parallel", "parallel", "reduction"]}
+       ins(%p, %w : tensor<22x16xf32>, tensor<3xf32>) outs(%f : tensor<20x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.maximumf %a, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<20x16xf32>
+  return %y : tensor<20x16xf32>
+}
