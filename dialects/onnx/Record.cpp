@@ -80,11 +80,22 @@ LogicalResult verifyAlike(Operation *op) {
   return checkAlike(op->getLoc(), record, op->getOperands(), segments);
 }
 
+// Whether the attribute is of the record's type; says nothing.
+static bool hasRightType(Location loc, RegisteredOperationName name, NamedAttribute attribute) {
+  ScopedDiagnosticHandler silent(loc.getContext(), [](Diagnostic &) { return success(); });
+  NamedAttrList alone(attribute);
+  return succeeded(name.verifyInherentAttrs(alone, [&] { return emitError(loc); }));
+}
+
 static LogicalResult checkAttributes(Location loc, const OpRecord &record, RegisteredOperationName name,
                                      const NamedAttrList &given) {
-  for (NamedAttribute attribute : given)
+  for (NamedAttribute attribute : given) {
+    StringRef own = attribute.getName().getValue();
     if (!llvm::is_contained(name.getAttributeNames(), attribute.getName()))
-      return emitError(loc) << record.type << " has no attribute '" << attribute.getName().getValue() << "'";
+      return emitError(loc) << record.type << " has no attribute '" << own << "'";
+    if (!hasRightType(loc, name, attribute))
+      return emitError(loc) << "attribute '" << own << "' is of another type than " << record.type << " takes";
+  }
   for (const AttributeSlot &slot : record.attributes) {
     Attribute value = given.get(slot.name);
     if (!value && slot.isRequired)

@@ -336,7 +336,7 @@ LogicalResult checkDepth(Operation *op) {
     depth += isa<LoopOp, ScanOp>(loop);
   if (depth <= deepestLoops)
     return success();
-  return op->emitOpError("in so many loops exceeds the budget of ")
+  return op->emitError("lies in so many loops that it exceeds the budget of ")
          << deepestLoops;
 }
 
