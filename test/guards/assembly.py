@@ -50,12 +50,13 @@ def read(line, blocks, block):
     """Adds a line to the blocks; `block` is the one that control comes from, and so is the result."""
     mark = LABEL.match(line)
     instruction = line.strip()
-    if mark or (block is None and line.startswith("\t")) or (block and block.is_done):
+    is_instruction = line.startswith("\t") and not instruction.startswith((".", "#"))
+    if mark or (block is None and is_instruction) or (block and block.is_done):
         label = mark.group(1) if mark else f"after {len(blocks)} blocks"
         if block:
             block.successors.append(label)  # falls through
         block = blocks[label] = Block()
-    if not line.startswith("\t") or instruction.startswith((".", "#")):
+    if not is_instruction:
         return block
     block.instructions.append(instruction)
     jump = JUMP.match(instruction)
