@@ -201,6 +201,8 @@ TileValues::Address TileValues::address(const Access &access, const void *key,
                            y = getConstantIntValue(value);
     if (x && y)
       result.fixed += *x * *y;
+    else if (y == 0)
+      return;
     else if (y)
       apart.push_back(multiply(b, stride, value));
     else if (!cached)
