@@ -107,29 +107,55 @@ private:
     return activate(function, x);
   }
 
+  StringRef functionName(size_t i) {
+    if (net.activations && i < net.activations->size())
+      return mlir::cast<StringAttr>((*net.activations)[i]).getValue();
+    return net.gates > 1 && i % net.functions == 0 ? "Sigmoid" : "Tanh";
+  }
+
+  // Functions take their alphas and betas from lists, one after the other; a
+  // function without one takes none.
+  static bool hasBeta(StringRef name) {
+    return name.equals_insensitive("Affine") ||
+           name.equals_insensitive("ScaledTanh") ||
+           name.equals_insensitive("HardSigmoid");
+  }
+  static bool hasAlpha(StringRef name) {
+    return hasBeta(name) || name.equals_insensitive("LeakyRelu") ||
+           name.equals_insensitive("ThresholdedRelu") ||
+           name.equals_insensitive("Elu");
+  }
+
   Node activate(int64_t function, Node x) {
     size_t i = direction * net.functions + function;
-    StringRef name = net.gates > 1 && function == 0 ? "Sigmoid" : "Tanh";
-    if (net.activations && i < net.activations->size())
-      name = mlir::cast<StringAttr>((*net.activations)[i]).getValue();
-    auto value = [&](std::optional<ArrayRef<float>> given, double otherwise) {
-      return given && i < given->size() ? double((*given)[i]) : otherwise;
+    StringRef name = functionName(i);
+    auto value = [&](std::optional<ArrayRef<float>> given,
+                     bool (*takes)(StringRef), double otherwise) {
+      size_t taken = 0;
+      for (size_t before = 0; before < i; ++before)
+        taken += takes(functionName(before));
+      return given && taken < given->size() ? double((*given)[taken])
+                                            : otherwise;
+    };
+    auto alpha = [&](double otherwise) {
+      return value(net.alphas, hasAlpha, otherwise);
+    };
+    auto beta = [&](double otherwise) {
+      return value(net.betas, hasBeta, otherwise);
     };
     auto is = [&](StringRef other) { return name.equals_insensitive(other); };
     if (is("Affine"))
-      return value(net.alphas, 1) * x + value(net.betas, 0);
+      return alpha(1) * x + beta(0);
     if (is("ScaledTanh"))
-      return value(net.alphas, 1) *
-             graph.op("onnx.Tanh", value(net.betas, 1) * x);
+      return alpha(1) * graph.op("onnx.Tanh", beta(1) * x);
     if (is("HardSigmoid"))
       return graph.op("onnx.HardSigmoid", x,
-                      {{"alpha", value(net.alphas, 0.2)},
-                       {"beta", value(net.betas, 0.5)}});
+                      {{"alpha", alpha(0.2)}, {"beta", beta(0.5)}});
     if (is("LeakyRelu"))
-      return graph.op("onnx.LeakyRelu", x, {{"alpha", value(net.alphas, 0.01)}});
+      return graph.op("onnx.LeakyRelu", x, {{"alpha", alpha(0.01)}});
     if (is("ThresholdedRelu") || is("Elu"))
       return graph.op(is("Elu") ? "onnx.Elu" : "onnx.ThresholdedRelu", x,
-                      {{"alpha", value(net.alphas, 1)}});
+                      {{"alpha", alpha(1)}});
     for (StringRef plain : {"Tanh", "Sigmoid", "Relu", "Softsign", "Softplus"})
       if (is(plain))
         return graph.op(("onnx." + plain).str(), x);
