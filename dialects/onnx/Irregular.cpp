@@ -303,8 +303,8 @@ FailureOr<Shapes> recurrentShapes(Report report, const RecurrentOperands &net,
 SHAPES(GridSampleOp) {
   Input x = op.getX(), grid = op.getGrid();
   if (x.rank() < 3 || grid.rank() != x.rank() ||
-      !(grid.sizes.back().number &&
-        *grid.sizes.back().number == x.rank() - 2))
+      (grid.sizes.back().number &&
+       *grid.sizes.back().number != x.rank() - 2))
     return report("image and grid of ranks ", x.rank(), " and ", grid.rank(),
                   " do not fit");
   Sizes sizes = {x.sizes[0], x.sizes[1]};

@@ -160,7 +160,10 @@ struct LowerGridSample : OpConversionPattern<GridSampleOp> {
       return failure();
     const Input &x = inputs[0], &grid = inputs[1];
     if (failed(require(builder, x.sizes[0] == grid.sizes[0], Status::Shape, op,
-                       "has another batch size", "grid")))
+                       "has another batch size", "grid")) ||
+        failed(require(builder, grid.sizes.back() == x.rank() - 2,
+                       Status::Shape, op,
+                       "does not hold positions in the image", "grid")))
       return failure();
     for (Index size : ArrayRef(x.sizes).drop_front(2))
       if (failed(require(builder, size > 0, Status::Shape, op,
