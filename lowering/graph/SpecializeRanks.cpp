@@ -1,8 +1,12 @@
+// A Squeeze without axes takes away what has size 1 in the run. Sizes that are
+// not known yet are taken for others; a run where one is 1 ends with an error.
+//
 // Behind an If whose branches yield different ranks nobody knows a rank. The
 // rest of the block moves into both branches, where everybody does. Conditions
 // that ask for the rank again are folded between the rounds, so that copies of
 // copies stay few.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnx/Graph.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -114,11 +118,71 @@ void sinkRest(IfOp op) {
   op->erase();
 }
 
+// Ends a block of its own for `If`.
+void yieldIn(OperationState &state, OpBuilder &builder,
+             llvm::function_ref<Value()> made) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(state.addRegion());
+  YieldOp::create(builder, state.location, made());
+}
+
+void nameAxes(SqueezeOp op) {
+  OpBuilder builder(op);
+  Graph graph(builder, op.getLoc());
+  Node x(graph, op.getData()), hasOne;
+  SmallVector<int64_t> axes;
+  for (auto [dim, size] : llvm::enumerate(
+           cast<RankedTensorType>(op.getData().getType()).getShape())) {
+    if (size == 1)
+      axes.push_back(dim);
+    if (!ShapedType::isDynamic(size))
+      continue;
+    Node isOne = scalar(sizeOf(x, dim)) == 1;
+    hasOne = hasOne.given() ? hasOne || isOne : isOne;
+  }
+  OperationState state(op.getLoc(), IfOp::getOperationName());
+  state.addOperands(hasOne.value);
+  Type type;
+  yieldIn(state, builder, [&] {
+    Value y = squeeze(x, axes).value;
+    type = y.getType();
+    return y;
+  });
+  yieldIn(state, builder, [&]() -> Value {
+    return FailOp::create(builder, op.getLoc(), TypeRange(type),
+                          "a size that Squeeze without axes does not take for "
+                          "1 is 1; fix it with --shape or --dim")
+        .getResult(0);
+  });
+  std::swap(state.regions[0], state.regions[1]);
+  state.addTypes(type);
+  op.replaceAllUsesWith(builder.create(state)->getResult(0));
+  op.erase();
+}
+
+// Whether there were any.
+bool nameAllAxes(Operation *root) {
+  SmallVector<SqueezeOp> open;
+  root->walk([&](SqueezeOp op) {
+    if (!op.getAxes() && isUnranked(op.getResult()) &&
+        !isUnranked(op.getData()))
+      open.push_back(op);
+  });
+  for (SqueezeOp op : open)
+    nameAxes(op);
+  return !open.empty();
+}
+
 struct SpecializeRanks : impl::SpecializeRanksBase<SpecializeRanks> {
   void runOnOperation() override {
     OpPassManager fold(ModuleOp::getOperationName());
     fold.addPass(createInferShapes());
     fold.addPass(createCanonicalizerPass());
+    // What follows one may end in another.
+    for (int round = 0; round < mostRounds && nameAllAxes(getOperation());
+         ++round)
+      if (failed(runPipeline(fold, getOperation())))
+        return signalPassFailure();
     for (int round = 0; round < mostRounds; ++round) {
       IfOp op = firstToSplit(getOperation());
       int64_t operations = 0;

@@ -40,3 +40,18 @@ func.func @model(%x: tensor<1x3xf32>, %c: tensor<i1>) -> tensor<*xf32> {
   %2 = "onnx.Transpose"(%0) <{perm = array<i64: 1, 0>}> : (tensor<*xf32>) -> tensor<*xf32>
   return %2 : tensor<*xf32>
 }
+
+// -----
+
+// A Squeeze without axes takes away what is known to have size 1; a run in which another is 1 ends.
+// CHECK-LABEL: func.func @squeeze_names_its_axes
+// CHECK: "onnx.If"(%{{.*}}) ({
+// CHECK-NEXT: "onnx.Fail"
+// CHECK: }, {
+// CHECK: "onnx.Squeeze"(%{{.*}}, %{{.*}}) : (tensor<?x1x3xf32>, tensor<1xi64>) -> tensor<?x3xf32{{.*}}>
+// CHECK: "onnx.Relu"(%{{.*}}) : (tensor<?x3xf32{{.*}}>) -> tensor<?x3xf32{{.*}}>
+func.func @squeeze_names_its_axes(%x: tensor<?x1x3xf32>) -> tensor<*xf32> {
+  %0 = "onnx.Squeeze"(%x) : (tensor<?x1x3xf32>) -> tensor<*xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<*xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
