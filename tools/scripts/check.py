@@ -145,6 +145,11 @@ def subgraphs():
     yield from results_of(PYTHON, ROOT / "test/subgraphs/run.py", BIN, BUILD / "subgraphs")
 
 
+def random():
+    """Random operators with operands known or not, against ONNX Runtime."""
+    yield from results_of(PYTHON, ROOT / "test/random/run.py", BIN, BUILD / "random")
+
+
 def kernels():
     """Convolutions, products, rows and chains in every form and vector width, against ONNX Runtime."""
     yield from results_of(PYTHON, ROOT / "test/kernels/run.py", BIN, BUILD / "kernels")
@@ -181,7 +186,7 @@ def install():
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
           "kernels": kernels, "benchmark": benchmark, "guards": guards, "semantics": semantics,
-          "subgraphs": subgraphs, "python": python, "hostile": hostile,
+          "random": random, "subgraphs": subgraphs, "python": python, "hostile": hostile,
           "conformance": conformance}
 
 
