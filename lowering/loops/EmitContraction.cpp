@@ -27,6 +27,9 @@ constexpr int64_t mostBorderCopies = 32;
 // Reduction loops that are this short have no loop.
 constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
 
+// Bytes of weights between what is asked for and what is read.
+constexpr int64_t streamAhead = 16384;
+
 // Elements of a panel that is copied onto the stack.
 constexpr int64_t mostScratch = 1 << 13;
 
@@ -90,7 +93,8 @@ private:
                     Accumulators &sums);
   void reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);
-  void prefetchNextPanel(const Tile &tile);
+  bool readsWeightsOnce();
+  void prefetchWeights(const Tile &tile);
   void accumulate(Tile &tile, int64_t row, Accumulators &sums);
   bool isUnrolled(ArrayRef<unsigned> loops, const Tile &tile);
   Rows liveRows(const Tile &tile, unsigned tap, int64_t at, Rows live);
@@ -588,7 +592,7 @@ void Emitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile, Rows live,
     llvm::copy(scfLoop.getRegionIterArgs(), liveSums.begin());
     reduce(loops.drop_front(), tile, live, sums);
     if (loops.size() == 1)
-      prefetchNextPanel(tile);
+      prefetchWeights(tile);
     scf::YieldOp::create(b, liveSums);
   }
   llvm::copy(scfLoop.getResults(), liveSums.begin());
@@ -614,16 +618,30 @@ static Value fuseMultiplyAdd(ImplicitLocOpBuilder &b, Value sum) {
   return sum;
 }
 
-// Weights come from far away, and a panel of them is read once by the first
-// tile of rows. The tiles of one panel ask for the next one in time.
-void Emitter::prefetchNextPanel(const Tile &tile) {
+// Whether one tile of rows is all there is, so that each weight is read once.
+bool Emitter::readsWeightsOnce() {
+  std::optional<int64_t> rows =
+      nest.row ? getConstantIntValue(nest.sizes[*nest.row]) : 1;
+  return nest.pixels.empty() && rows && *rows <= nest.schedule.getRows();
+}
+
+// Weights come from far away. Where a panel of them is read by several tiles of
+// rows, they ask for the next panel in time; where each weight is read once, for
+// what follows a little later.
+void Emitter::prefetchWeights(const Tile &tile) {
   if (nest.schedule.getOuter() != LoopOrder::Panels)
     return;
   for (OpOperand *input : root.getDpsInputOperands())
     if (input->get().getDefiningOp<linalg::UnPackOp>()) {
       Tile next = tile;
-      OpFoldResult &panel = next.loops[values.panelLoop()];
-      panel = add(b, panel, number(b, 1));
+      bool once = readsWeightsOnce();
+      OpFoldResult &ahead = next.loops[once ? nest.roles.reductions.back()
+                                            : values.panelLoop()];
+      int64_t rowBytes = nest.schedule.getColumns() *
+                         getElementTypeOrSelf(input->get())
+                             .getIntOrFloatBitWidth() / 8;
+      ahead = add(b, ahead,
+                  number(b, once ? llvm::divideCeil(streamAhead, rowBytes) : 1));
       for (int64_t vector = 0; vector < tile.vectors; ++vector)
         values.prefetch(input->get(), root.getMatchingIndexingMap(input),
                         next.loops, cell(tile, 0, vector));

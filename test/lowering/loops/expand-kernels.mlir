@@ -101,3 +101,34 @@ func.func @columns_become_vectors_of_panels(%x: memref<7x8xf32>, %y: memref<2x8x
   }
   return
 }
+
+// -----
+
+// Weights that one tile of rows reads once are asked for 16 KiB before they are
+// read: 256 steps of 16 floats, 4096 elements.
+// CHECK-LABEL: func.func @weights_are_a_stream
+// CHECK: func.func private @k_
+// CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
+// CHECK: %[[AHEAD:.*]] = arith.constant 256 : index
+// CHECK: arith.addi %[[K]], %[[AHEAD]]
+// CHECK: memref.prefetch
+func.func @weights_are_a_stream(%A: memref<1x640xf32>, %W: memref<4x640x16xf32>, %C: memref<1x64xf32>) {
+  onnxc.kernel #onnxc.contraction<rows = 1, columns = 16, vector = 8, outer = panels>
+      ins(%A, %W : memref<1x640xf32>, memref<4x640x16xf32>) outs(%C : memref<1x64xf32>) {
+  ^bb0(%a: tensor<1x640xf32>, %w: tensor<4x640x16xf32>, %c: tensor<1x64xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<640x64xf32>
+    %b = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %e
+        : tensor<4x640x16xf32> -> tensor<640x64xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%c : tensor<1x64xf32>) -> tensor<1x64xf32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<1x640xf32>, tensor<640x64xf32>) outs(%start : tensor<1x64xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<1x64xf32>
+    onnxc.yield %sum : tensor<1x64xf32>
+  }
+  return
+}
