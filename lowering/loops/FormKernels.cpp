@@ -416,7 +416,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       schedule = ContractionAttr::get(root.getContext(), schedule.getRows(),
                                       schedule.getColumns(),
                                       schedule.getVector(), LoopOrder::Panels);
-    if (holdsPartialSums(group))
+    else if (holdsPartialSums(group))
       schedule = blockedForCache(schedule, target, shapeOf(root, *roles));
     outline(group, schedule, {});
   }

@@ -1,0 +1,87 @@
+// Shared by the two files that write a contraction: EmitContraction.cpp the
+// loops around the tiles, EmitTile.cpp the tile.
+#pragma once
+#include "lowering/loops/ContractionNest.h"
+#include "lowering/loops/RowTiles.h"
+
+namespace onnxc::contraction {
+
+// Of a tile.
+struct Rows {
+  int64_t begin, end;
+};
+
+struct Tile {
+  llvm::SmallVector<mlir::OpFoldResult> loops; // at the tile's first element
+  int64_t rows = 1, vectors = 1;
+  mlir::Value mask; // of the last vector's lanes; null where all exist
+  // How the row's window is handled: every tap is inside, the live taps of
+  // each row are known here, or the only row restricts the taps' range.
+  enum { Inside, Unrolled, Clamped } border = Inside;
+  int64_t firstRow = 0; // where Unrolled
+  // Of a blocked product: the panels of a group, and a piece of the reduction
+  // with whether it begins and ends the sums.
+  mlir::OpFoldResult firstPanel, lastPanel, from, to;
+  bool begins = true, ends = true;
+};
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
+                     TileValues &values, const ContractionNest &nest)
+      : b(b), kernel(kernel), values(values), nest(nest), root(nest.root),
+        lanes(nest.schedule.getVector()) {}
+
+  void emit();
+
+private:
+  // Else the number of a loop.
+  enum Step { Panels = -1, RowTilesStep = -2, Groups = -3, PanelsOfGroup = -4 };
+
+  void walk(llvm::ArrayRef<int> steps, Tile tile);
+  void walkPanels(llvm::ArrayRef<int> steps, Tile tile);
+  void walkPanel(llvm::ArrayRef<int> steps, Tile &tile);
+  void walkGroups(llvm::ArrayRef<int> steps, Tile tile);
+  void walkPieces(llvm::ArrayRef<int> steps, Tile tile);
+  void walkPanelsOfGroup(llvm::ArrayRef<int> steps, Tile tile);
+  bool isWorthCopying(mlir::OpOperand *input);
+  void copyPanel(mlir::OpOperand *input, Tile tile, Access &scratch);
+  void walkRows(llvm::ArrayRef<int> steps, Tile tile);
+  void walkStaticRows(llvm::ArrayRef<int> steps, Tile tile, int64_t extent);
+  void walkDynamicRows(llvm::ArrayRef<int> steps, Tile tile);
+  void walkRowRange(llvm::ArrayRef<int> steps, Tile tile,
+                    mlir::OpFoldResult begin, mlir::OpFoldResult end);
+  void forEach(mlir::OpFoldResult begin, mlir::OpFoldResult end, int64_t step,
+               llvm::function_ref<void(mlir::OpFoldResult)> body);
+
+  void emitTile(Tile &tile);
+  void finish(const Tile &tile, Cell at, mlir::Value sum);
+  Cell cell(const Tile &tile, int64_t row, int64_t vector) {
+    return {row, vector * lanes,
+            vector + 1 == tile.vectors ? tile.mask : mlir::Value()};
+  }
+  using Accumulators = llvm::SmallVector<mlir::Value>;
+  void reduce(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
+              Accumulators &sums);
+  void reduceInLoop(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
+                    Accumulators &sums);
+  void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
+                      Accumulators &sums, int64_t extent);
+  bool readsWeightsOnce();
+  void prefetchWeights(const Tile &tile);
+  void accumulate(Tile &tile, int64_t row, Accumulators &sums);
+  bool isUnrolled(llvm::ArrayRef<unsigned> loops, const Tile &tile);
+  Rows liveRows(const Tile &tile, unsigned tap, int64_t at, Rows live);
+  std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
+  tapRange(const ContractionNest::SizedBorder &window, const Tile &tile);
+  bool isAllInside(int64_t start, int64_t rows);
+
+  mlir::ImplicitLocOpBuilder &b;
+  KernelOp kernel;
+  TileValues &values;
+  const ContractionNest &nest;
+  mlir::linalg::GenericOp root;
+  int64_t lanes;
+};
+
+} // namespace onnxc::contraction

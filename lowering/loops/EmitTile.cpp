@@ -1,0 +1,263 @@
+// One register tile of a contraction: start values, the loops of the reduction,
+// what follows the sums.
+#include "lowering/loops/ContractionEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace onnxc::contraction {
+
+// Reduction loops that are this short have no loop.
+constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
+// Bytes of weights between what is asked for and what is read.
+constexpr int64_t streamAhead = 16384;
+
+void ContractionEmitter::emitTile(Tile &tile) {
+  values.forgetLoads();
+  BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  Accumulators sums;
+  Value init = tile.begins ? root.getDpsInits()[0] : Value(output);
+  AffineMap position =
+      tile.begins ? nest.outputPosition : nest.yieldedPositions[0];
+  for (int64_t row = 0; row < tile.rows; ++row)
+    for (int64_t vector = 0; vector < tile.vectors; ++vector)
+      sums.push_back(
+          values.at(init, position, tile.loops, cell(tile, row, vector)));
+  reduce(nest.roles.reductions, tile, {0, tile.rows}, sums);
+  for (unsigned loop : nest.roles.reductions)
+    tile.loops[loop] = number(b, 0);
+  values.forgetLoads();
+  for (int64_t row = 0; row < tile.rows; ++row)
+    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+      Value sum = sums[row * tile.vectors + vector];
+      if (tile.ends)
+        finish(tile, cell(tile, row, vector), sum);
+      else
+        values.store(sum, output, nest.yieldedPositions[0], tile.loops,
+                     cell(tile, row, vector));
+    }
+}
+
+// Applies what follows the sum.
+void ContractionEmitter::finish(const Tile &tile, Cell at, Value sum) {
+  values.known[root.getResult(0)] = sum;
+  for (auto [i, yielded, position] :
+       llvm::enumerate(kernel.getYielded(), nest.yieldedPositions))
+    values.store(values.at(yielded, position, tile.loops, at),
+                 kernel.getBlockArgument(*kernel.getDpsInitOperand(i)),
+                 position, tile.loops, at);
+  values.known.clear();
+}
+
+bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,
+                                    const Tile &tile) {
+  unsigned loop = loops.front();
+  std::optional<int64_t> extent = getConstantIntValue(nest.sizes[loop]);
+  if (!extent)
+    return false;
+  const ContractionNest::SizedBorder *window = nest.windowOf(loop);
+  if (window && window == nest.rowWindow()) {
+    if (tile.border != Tile::Inside)
+      return tile.border == Tile::Unrolled;
+  } else if (window) {
+    return false;
+  }
+  bool depthwise = llvm::all_of(root.getDpsInputOperands(), [&](auto *input) {
+    return root.getMatchingIndexingMap(input).isFunctionOfDim(
+        nest.roles.vector);
+  });
+  return *extent == 1 ||
+         (loops.size() == 1 &&
+          *extent <= (depthwise ? shortDepthwiseReduction : shortReduction));
+}
+
+void ContractionEmitter::reduce(ArrayRef<unsigned> loops, Tile &tile, Rows live,
+                                Accumulators &sums) {
+  if (loops.empty()) {
+    for (int64_t row = live.begin; row < live.end; ++row)
+      accumulate(tile, row, sums);
+    return;
+  }
+  if (isUnrolled(loops, tile))
+    return reduceUnrolled(loops, tile, live, sums,
+                          *getConstantIntValue(nest.sizes[loops.front()]));
+  reduceInLoop(loops, tile, live, sums);
+}
+
+// The rows of the tile for which the tap lies inside of the input.
+Rows ContractionEmitter::liveRows(const Tile &tile, unsigned tap, int64_t at,
+                                  Rows live) {
+  const ContractionNest::SizedBorder *window = nest.rowWindow();
+  if (tile.border != Tile::Unrolled || !window || window->tap != tap)
+    return live;
+  int64_t size = *getConstantIntValue(window->size);
+  auto isOutside = [&](int64_t row) {
+    int64_t index = (tile.firstRow + row) * window->scale +
+                    at * window->dilation - window->low;
+    return index < 0 || index >= size;
+  };
+  while (live.begin < live.end && isOutside(live.begin))
+    ++live.begin;
+  while (live.begin < live.end && isOutside(live.end - 1))
+    --live.end;
+  return live;
+}
+
+void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
+                                        Rows live, Accumulators &sums,
+                                        int64_t extent) {
+  unsigned loop = loops.front();
+  if (loops.size() > 1) {
+    for (int64_t at = 0; at < extent; ++at) {
+      tile.loops[loop] = number(b, at);
+      Rows rows = liveRows(tile, loop, at, live);
+      if (rows.begin < rows.end)
+        reduce(loops.drop_front(), tile, rows, sums);
+    }
+    return;
+  }
+  // In the order of the input's pixels, so that a pixel that several taps see
+  // is loaded once and forgotten soon.
+  int64_t scale = 0, dilation = 1;
+  for (OpOperand *input : root.getDpsInputOperands())
+    for (AffineExpr index : root.getMatchingIndexingMap(input).getResults())
+      if (nest.row && coefficient(index, *nest.row) &&
+          coefficient(index, loop)) {
+        scale = coefficient(index, *nest.row);
+        dilation = coefficient(index, loop);
+      }
+  SmallVector<std::tuple<int64_t, int64_t, int64_t>> updates;
+  for (int64_t at = 0; at < extent; ++at) {
+    Rows rows = liveRows(tile, loop, at, live);
+    for (int64_t row = rows.begin; row < rows.end; ++row)
+      updates.push_back({row * scale + at * dilation, at, row});
+  }
+  llvm::sort(updates);
+  for (auto [pixel, at, row] : updates) {
+    tile.loops[loop] = number(b, at);
+    accumulate(tile, row, sums);
+  }
+}
+
+// The taps of a window that lie inside of the input at the tile's pixel.
+std::pair<OpFoldResult, OpFoldResult>
+ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
+                             const Tile &tile) {
+  OpFoldResult taps = nest.sizes[window.tap];
+  bool isRow = &window == nest.rowWindow();
+  if (isRow && tile.border == Tile::Inside)
+    return {number(b, 0), taps};
+  OpFoldResult first = number(b, -window.low);
+  if (window.pixel)
+    first =
+        add(b, first,
+            multiply(b, tile.loops[*window.pixel], number(b, window.scale)));
+  int64_t dilation = window.dilation;
+  OpFoldResult below =
+      floorDivide(b, subtract(b, number(b, dilation - 1), first), dilation);
+  OpFoldResult behind = add(
+      b,
+      floorDivide(b, subtract(b, subtract(b, window.size, number(b, 1)), first),
+                  dilation),
+      number(b, 1));
+  return {maximum(b, number(b, 0), below), minimum(b, taps, behind)};
+}
+
+void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
+                                      Rows live, Accumulators &sums) {
+  unsigned loop = loops.front();
+  OpFoldResult begin = number(b, 0), end = nest.sizes[loop];
+  if (!tile.begins || !tile.ends)
+    std::tie(begin, end) = std::pair(tile.from, tile.to);
+  if (const ContractionNest::SizedBorder *window = nest.windowOf(loop))
+    std::tie(begin, end) = tapRange(*window, tile);
+  auto liveSums = MutableArrayRef<Value>(sums).slice(
+      live.begin * tile.vectors, (live.end - live.begin) * tile.vectors);
+  auto scfLoop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
+                                    asValue(b, number(b, 1)), liveSums);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(scfLoop.getBody());
+    values.forgetLoads();
+    tile.loops[loop] = OpFoldResult(scfLoop.getInductionVar());
+    llvm::copy(scfLoop.getRegionIterArgs(), liveSums.begin());
+    reduce(loops.drop_front(), tile, live, sums);
+    if (loops.size() == 1)
+      prefetchWeights(tile);
+    scf::YieldOp::create(b, liveSums);
+  }
+  llvm::copy(scfLoop.getResults(), liveSums.begin());
+  values.forgetLoads();
+}
+
+// x + a * b in one rounding, where that is what was cloned.
+static Value fuseMultiplyAdd(ImplicitLocOpBuilder &b, Value sum) {
+  auto addition = sum.getDefiningOp<arith::AddFOp>();
+  if (!addition)
+    return sum;
+  for (auto [product, other] :
+       {std::pair(addition.getLhs(), addition.getRhs()),
+        std::pair(addition.getRhs(), addition.getLhs())})
+    if (auto multiplication = product.getDefiningOp<arith::MulFOp>();
+        multiplication && multiplication->hasOneUse()) {
+      Value fused = vector::FMAOp::create(b, multiplication.getLhs(),
+                                          multiplication.getRhs(), other);
+      addition.erase();
+      multiplication.erase();
+      return fused;
+    }
+  return sum;
+}
+
+// Whether one tile of rows is all there is, so that each weight is read once.
+bool ContractionEmitter::readsWeightsOnce() {
+  std::optional<int64_t> rows =
+      nest.row ? getConstantIntValue(nest.sizes[*nest.row]) : 1;
+  return nest.pixels.empty() && rows && *rows <= nest.schedule.getRows();
+}
+
+// Weights come from far away. Where a panel of them is read by several tiles of
+// rows, they ask for the next panel in time; where each weight is read once,
+// for what follows a little later.
+void ContractionEmitter::prefetchWeights(const Tile &tile) {
+  if (nest.schedule.getOuter() != LoopOrder::Panels)
+    return;
+  for (OpOperand *input : root.getDpsInputOperands())
+    if (input->get().getDefiningOp<linalg::UnPackOp>()) {
+      Tile next = tile;
+      bool once = readsWeightsOnce();
+      OpFoldResult &ahead =
+          next.loops[once ? nest.roles.reductions.back() : values.panelLoop()];
+      int64_t rowBytes =
+          nest.schedule.getColumns() *
+          getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth() / 8;
+      ahead =
+          add(b, ahead,
+              number(b, once ? llvm::divideCeil(streamAhead, rowBytes) : 1));
+      for (int64_t vector = 0; vector < tile.vectors; ++vector)
+        values.prefetch(input->get(), root.getMatchingIndexingMap(input),
+                        next.loops, cell(tile, 0, vector));
+    }
+}
+
+void ContractionEmitter::accumulate(Tile &tile, int64_t row,
+                                    Accumulators &sums) {
+  for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+    Cell at = cell(tile, row, vector);
+    SmallVector<Value> operands;
+    for (OpOperand *input : root.getDpsInputOperands())
+      operands.push_back(root.payloadUsesValueFromOperand(input)
+                             ? values.at(input->get(),
+                                         root.getMatchingIndexingMap(input),
+                                         tile.loops, at)
+                             : Value());
+    Value &sum = sums[row * tile.vectors + vector];
+    operands.push_back(sum);
+    sum = fuseMultiplyAdd(b, values.call(root.getBody(), operands));
+  }
+}
+
+} // namespace onnxc::contraction
