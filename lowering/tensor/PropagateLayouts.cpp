@@ -558,8 +558,12 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     writing.add<WriteTransposed, MergeTransposes, PadTransposed,
                 InsertWithoutOnes>(context);
     FrozenRewritePatternSet up(std::move(writing));
-    if (failed(applyPatternsGreedily(getOperation(), down)) ||
-        failed(applyPatternsGreedily(getOperation(), up)))
+    // Each pattern moves transposes one way, so this ends; deep networks need
+    // more rounds than the driver's ten.
+    auto untilDone = GreedyRewriteConfig().setMaxIterations(
+        GreedyRewriteConfig::kNoLimit);
+    if (failed(applyPatternsGreedily(getOperation(), down, untilDone)) ||
+        failed(applyPatternsGreedily(getOperation(), up, untilDone)))
       signalPassFailure();
   }
 };
