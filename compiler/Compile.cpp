@@ -357,8 +357,14 @@ LogicalResult Compilation::runStage(size_t index) {
   passes.enableVerifier();
   options.configure(passes);
   stage.add(passes, options);
-  if (failed(passes.run(*module)) || failed(verifyStage(stage, *module)))
+  if (failed(passes.run(*module)) || failed(verifyStage(stage, *module))) {
+    if (diagnostics.problems().empty())
+      return diagnostics.error("stage '" + stage.name +
+                                   "' failed without a reason: please report "
+                                   "this as a defect of onnxc",
+                               Exit::Verification);
     return failure();
+  }
   (*module)->setAttr(stageAttrName, StringAttr::get(&context, stage.name));
   done = index;
   if (stage.name == "graph" && failed(checkNodes()))
