@@ -51,7 +51,9 @@ Node allowedByPosition(const AttentionInputs &in, Node logits) {
   if (!in.causal && in.leftWindow < 0 && in.rightWindow < 0)
     return allowed;
   Node row = position(logits, 2);
-  if (in.pastKey.given())
+  if (in.firstQuery.given())
+    row = row + in.firstQuery;
+  else if (in.pastKey.given())
     row = row + sizeOf(in.pastKey, 2);
   else if (in.kvLength.given())
     row = row + (reshape(in.kvLength, {-1, 1, 1, 1}) - sizeOf(in.q, 2));
@@ -88,6 +90,15 @@ Node maskedSoftmax(Node logits, Node bias) {
   int64_t last = rankOf(bias) - 1;
   Node sees = reduce<ReduceMaxOp>(bias, {last}) > minusInfinity(bias);
   return select(sees, shares, constantLike(0, shares));
+}
+
+// The shares of the keys where the sink takes what is left.
+Node softmaxWithSink(Node logits, Node bias, Node sink) {
+  Node x = bias.given() ? logits + bias : logits;
+  Node rest = castLike(reshape(sink, {1, -1, 1, 1}), x);
+  Node highest = op<MaxOp>({reduce<ReduceMaxOp>(x, {3}), rest});
+  Node e = exp(x - highest);
+  return e / (reduce<ReduceSumOp>(e, {3}) + exp(rest - highest));
 }
 
 } // namespace
@@ -132,9 +143,11 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
     shown = bias.given() ? perHead + bias : perHead;
   bool isPerHead = bias.given() &&
                    (rankOf(bias) != 4 || staticSize(bias, 1) != heads);
-  Node shares = isPerHead ? together(maskedSoftmax(perHead, bias))
-                : bias.given() ? maskedSoftmax(logits, together(bias))
-                               : maskedSoftmax(logits, bias);
+  Node shares =
+      in.sink.given() ? together(softmaxWithSink(perHead, bias, in.sink))
+      : isPerHead     ? together(maskedSoftmax(perHead, bias))
+      : bias.given()  ? maskedSoftmax(logits, together(bias))
+                      : maskedSoftmax(logits, bias);
   shown = in.outputMode == 3 ? apart(shares) : shown;
   Node y = apart(matmul(shares, wide(value)));
   y = castLike(flat ? mergeHeads(y) : y, type);

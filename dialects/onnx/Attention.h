@@ -11,6 +11,8 @@ struct AttentionInputs {
   int64_t queryHeads, keyHeads, leftWindow, rightWindow, outputMode;
   std::optional<double> scale;
   double softcap;
+  Node firstQuery = {}; // its position; by default behind the past
+  Node sink = {};       // a logit for each head that takes a share of nothing
 };
 llvm::SmallVector<Node> attention(Graph &graph, AttentionInputs inputs);
 
@@ -49,6 +51,7 @@ struct ProjectedAttention {
   OptionalInts widths; // of the three
   int64_t heads;
   bool causal;
+  double filter; // what a mask adds where it hides
   std::optional<double> scale;
 };
 llvm::SmallVector<Node> projectedAttention(Graph &graph,
@@ -58,6 +61,7 @@ struct MultiHeadInputs {
   Node query, key, value, inputBias, mask, bias, pastKey, pastValue;
   int64_t heads;
   bool causal;
+  double filter;
   std::optional<double> scale;
 };
 llvm::SmallVector<Node> multiHeadAttention(Graph &graph,
@@ -67,10 +71,12 @@ llvm::SmallVector<Node> multiHeadAttention(Graph &graph,
 llvm::SmallVector<Node> microsoftRotation(Graph &graph, Rotation rotation);
 
 struct GroupQueryInputs {
-  Node query, key, value, pastKey, pastValue, lengths, cosines, sines, bias;
+  Node query, key, value, pastKey, pastValue, lengths, cosines, sines,
+      positions, bias, sink, queryNorm, keyNorm;
+  double normEpsilon;
   int64_t heads, keyHeads, window;
   double scale, softcap;
-  bool rotates, interleaved;
+  bool causal, rotates, interleaved, smooth;
 };
 llvm::SmallVector<Node> groupQueryAttention(Graph &graph,
                                             GroupQueryInputs inputs);

@@ -28,8 +28,8 @@ def ConvIntegerOp : CompositeOp<"ConvInteger", [10]> {
                    OptionalAttr<Ints>:$strides);
   let results = (outs Int32Tensor:$y);
   let body = [{
-    Node from = centered(x, x_zero_point, 0), by = centered(w, w_zero_point, 0);
-    return {op<ConvOp>({from, by}, windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides))};
+    return {cast(integerConvolution({x, x_zero_point, w, w_zero_point, Node()},
+                                    windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides)), 6)};
   }];
 }
 
@@ -51,7 +51,7 @@ def MatMulIntegerOp : CompositeOp<"MatMulInteger", [10]> {
   let arguments = (ins ByteTensor:$a, ByteTensor:$b, Optional<ByteTensor>:$a_zero_point,
                    Optional<ByteTensor>:$b_zero_point);
   let results = (outs Int32Tensor:$y);
-  let formula = [{op<MatMulOp>({centered(a, a_zero_point, rankOf(a) - 2), centered(b, b_zero_point, rankOf(b) - 1)})}];
+  let formula = "cast(integerMatMul({a, a_zero_point, b, b_zero_point, Node()}), 6)";
 }
 
 def QLinearConvOp : CompositeOp<"QLinearConv", [10]> {
@@ -63,8 +63,8 @@ def QLinearConvOp : CompositeOp<"QLinearConv", [10]> {
                    OptionalAttr<Ints>:$strides);
   let results = (outs ByteTensor:$y);
   let body = [{
-    Node from = centered(x, x_zero_point, 0), by = centered(w, w_zero_point, 0);
-    Node sum = op<ConvOp>({from, by, b}, windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides));
+    Node sum = integerConvolution({x, x_zero_point, w, w_zero_point, b},
+                                  windowAttributes(auto_pad, dilations, group, kernel_shape, pads, strides));
     Node scale = x_scale * alignAt(w_scale, 1, rankOf(x)) / y_scale;
     return {op<QuantizeLinearOp>({castLike(sum, scale) * scale, constantLike(1, scale), y_zero_point})};
   }];
@@ -77,7 +77,7 @@ def QLinearMatMulOp : CompositeOp<"QLinearMatMul", [10, 21]> {
                    QuantizedTensor:$y_zero_point);
   let results = (outs QuantizedTensor:$y);
   let body = [{
-    Node sum = op<MatMulOp>({centered(a, a_zero_point, rankOf(a) - 2), centered(b, b_zero_point, rankOf(b) - 1)});
+    Node sum = integerMatMul({a, a_zero_point, b, b_zero_point, Node()});
     Node scale = alignAt(a_scale, rankOf(a) - 2, rankOf(a)) * alignAt(b_scale, rankOf(b) - 1, rankOf(b))
                  / y_scale;
     return {op<QuantizeLinearOp>({castLike(sum, scale) * scale, constantLike(1, scale), y_zero_point})};

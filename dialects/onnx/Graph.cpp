@@ -213,12 +213,15 @@ Attributes windowAttributes(StringRef autoPad, OptionalInts dilations,
   return all;
 }
 
-Node centered(Node x, Node zeroPoint, int64_t axis) {
-  constexpr int64_t int32 = 6;
-  Node wide = cast(x, int32);
-  if (!zeroPoint.given())
-    return wide;
-  return wide - cast(alignAt(zeroPoint, axis, rankOf(x)), int32);
+Attributes poolAttributes(StringRef autoPad, OptionalInts dilations,
+                          OptionalInts kernelShape, OptionalInts pads,
+                          OptionalInts strides) {
+  Attributes all =
+      windowAttributes(autoPad, dilations, 1, kernelShape, pads, strides);
+  llvm::erase_if(all, [](const NamedNumber &each) {
+    return each.name == "group";
+  });
+  return all;
 }
 
 SmallVector<Node> nodesOf(Graph &graph, ValueRange values) {

@@ -88,13 +88,23 @@ Node castLike(Node x, Node like);
 Node wide(Node x); // integers and floats below 32 bits as f32
 Node constantLike(double number, Node like);
 
-// Shapes. In `reshape`, 0 keeps a size and -1 takes what is left.
-// x - zeroPoint in i32; a zero point for each slice begins at dimension `axis`.
-Node centered(Node x, Node zeroPoint, int64_t axis);
+// Products of x - zero with weights - weightsZero: a zero point for all, or one for each row of x and each channel of
+// the weights. Exact sums, in i32 or, where that holds them as well, in f32.
+struct IntegerProduct {
+  Node x, zero, weights, weightsZero, bias;
+  int64_t channel = 0; // the dimension of the weights that the result keeps
+};
+Node integerConvolution(IntegerProduct in, llvm::ArrayRef<NamedNumber> attributes);
+Node integerMatMul(IntegerProduct in);
 using OptionalInts = std::optional<llvm::ArrayRef<int64_t>>;
 // What convolutions take over from their quantized forms.
 Attributes windowAttributes(llvm::StringRef autoPad, OptionalInts dilations, int64_t group, OptionalInts kernelShape,
                             OptionalInts pads, OptionalInts strides);
+// The same without groups, which no pool has.
+Attributes poolAttributes(llvm::StringRef autoPad, OptionalInts dilations, OptionalInts kernelShape, OptionalInts pads,
+                          OptionalInts strides);
+
+// Shapes. In `reshape`, 0 keeps a size and -1 takes what is left.
 Node alignAt(Node x, int64_t axis, int64_t rank); // appends ones, so that dimension 0 of x meets `axis`
 Node reshape(Node x, llvm::ArrayRef<int64_t> sizes);
 Node reshapeTo(Node x, Node sizes);

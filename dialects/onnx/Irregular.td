@@ -18,6 +18,9 @@ def ConstantOfShapeOp : SizedOp<"ConstantOfShape", [9, 20, 21, 23, 24, 25]> {
 def PositionMapping : OneOfOr<"half_pixel", ["half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
                                              "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"]>;
 
+// The last one is that of Resize before opset 11.
+def NearestMode : OneOfOr<"round_prefer_floor", ["round_prefer_ceil", "floor", "ceil", "ceil_where_smaller"]>;
+
 def ResizeOp : SizedOp<"Resize", [11, 13, 18, 19]> {
   let family = "irregular";
   let arguments = (ins Tensor:$x, Optional<FloatTensor>:$roi, Optional<FloatTensor>:$scales, Optional<IntTensor>:$sizes,
@@ -25,7 +28,7 @@ def ResizeOp : SizedOp<"Resize", [11, 13, 18, 19]> {
                    PositionMapping:$coordinate_transformation_mode,
                    FloatOr<"-0.75f">:$cubic_coeff_a, IntOr<"0">:$exclude_outside, FloatOr<"0.0f">:$extrapolation_value,
                    OneOfOr<"stretch", ["not_larger", "not_smaller"]>:$keep_aspect_ratio_policy, ResizeMode:$mode,
-                   OneOfOr<"round_prefer_floor", ["round_prefer_ceil", "floor", "ceil"]>:$nearest_mode);
+                   NearestMode:$nearest_mode);
   let results = (outs Tensor:$y);
 }
 

@@ -111,6 +111,18 @@ def Hardmax1Op : LegacyOp<"Hardmax", [1, 11]> {
   }];
 }
 
+// The scales as attributes: of all dimensions, or of an image's.
+def Upsample7Op : LegacyOp<"Upsample", [7]> {
+  let arguments = (ins Tensor:$x, Floats:$scales, StringOr<"nearest">:$mode);
+  let results = (outs Tensor:$y);
+  let formula = [{op<Upsample9Op>({x, graph.floats(scales)}, {{"mode", mode}})}];
+}
+def Upsample1Op : LegacyOp<"Upsample", [1]> {
+  let arguments = (ins Tensor:$x, Float:$height_scale, Float:$width_scale, StringOr<"nearest">:$mode);
+  let results = (outs Tensor:$y);
+  let formula = [{op<Upsample9Op>({x, graph.floats({1, 1, float(height_scale), float(width_scale)})},
+                                  {{"mode", mode == "bilinear" ? "linear" : mode}})}];
+}
 def Upsample9Op : LegacyOp<"Upsample", [9, 10]> {
   let arguments = (ins Tensor:$x, FloatTensor:$scales, ResizeMode:$mode);
   let results = (outs Tensor:$y);

@@ -31,8 +31,7 @@ def LpPool1Op : LegacyOp<"LpPool", [1]> {
                    OptionalAttr<Ints>:$pads, OptionalAttr<Ints>:$strides);
   let results = (outs FloatTensor:$y);
   let body = [{
-    Attributes window = windowAttributes(auto_pad, std::nullopt, 1, kernel_shape, pads, strides);
-    llvm::erase_if(window, [](const NamedNumber &each) { return each.name == "group"; });
+    Attributes window = poolAttributes(auto_pad, std::nullopt, kernel_shape, pads, strides);
     window.push_back({"p", int64_t(p)});
     return {op<LpPoolOp>({x}, window)};
   }];
@@ -99,7 +98,7 @@ def Resize10Op : LegacyOp<"Resize", [10]> {
   let arguments = (ins Tensor:$x, FloatTensor:$scales, ResizeMode:$mode);
   let results = (outs Tensor:$y);
   let formula = [{op<ResizeOp>({x, Node(), scales}, {{"mode", mode},
-      {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}})}];
+      {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "ceil_where_smaller"}})}];
 }
 
 // Renamed ScatterElements.

@@ -26,9 +26,8 @@ Node activated(Node x, StringRef name, ArrayRef<float> parameters) {
 }
 
 Node scaledProduct(Quantized left, Quantized right) {
-  int64_t row = rankOf(left.numbers) - 2, column = rankOf(right.numbers) - 1;
-  Node sum = matmul(centered(left.numbers, left.zeroPoint, row),
-                    centered(right.numbers, right.zeroPoint, column));
+  Node sum = integerMatMul(
+      {left.numbers, left.zeroPoint, right.numbers, right.zeroPoint, Node()});
   return castLike(sum, left.scale) * left.scale * right.scale;
 }
 
@@ -46,19 +45,22 @@ Node channelsLast(Node image) {
   return transpose(image, permutation);
 }
 
-// [N, bytes] as [N, numbers].
+// [..., bytes] as [..., numbers].
 static Node unpackBits(Node bytes, int64_t bits) {
   if (bits == 8)
     return bytes;
+  int64_t rank = rankOf(bytes);
   SmallVector<Node> parts;
   for (int64_t shift = 0; shift < 8; shift += bits) {
     Node shifted = shift ? op<BitShiftOp>({bytes, shift},
                                           {{"direction", StringRef("RIGHT")}})
                          : bytes;
     Node part = op<BitwiseAndOp>({shifted, (1 << bits) - 1});
-    parts.push_back(unsqueeze(part, {2}));
+    parts.push_back(unsqueeze(part, {rank}));
   }
-  return reshape(concat(parts, 2), {0, -1});
+  SmallVector<int64_t> sizes(rank - 1, 0);
+  sizes.push_back(-1);
+  return reshape(concat(parts, rank), sizes);
 }
 
 Node unpackedWeights(Graph &graph, PackedWeights in) {
@@ -69,17 +71,60 @@ Node unpackedWeights(Graph &graph, PackedWeights in) {
   }
   int64_t blocks = llvm::divideCeil(in.K, in.blockSize);
   Node numbers = unpackBits(reshape(in.bytes, {in.N, -1}), in.bits);
-  numbers = reshape(numbers, {in.N, blocks, in.blockSize});
   Node zero = constantLike(double(1 << (in.bits - 1)), in.scales);
   if (in.zeroPoints.given()) {
     zero = reshape(in.zeroPoints, {in.N, -1});
     if (!isa<FloatType>(getElementTypeOrSelf(zero.value.getType())))
       zero = slice(unpackBits(zero, in.bits), 1, 0, blocks);
-    zero = unsqueeze(castLike(zero, in.scales), {2});
+    zero = castLike(zero, in.scales);
   }
-  Node scales = reshape(in.scales, {in.N, blocks, 1});
-  Node real = (castLike(numbers, in.scales) - zero) * scales;
+  Node scales = reshape(in.scales, {in.N, blocks});
+  if (in.groups.given()) { // [N, K] of everything
+    auto ofColumns = [&](Node x) {
+      return x.value && rankOf(x) == 2 ? gather(x, in.groups, 1) : x;
+    };
+    numbers = castLike(slice(numbers, 1, 0, in.K), in.scales);
+    return (numbers - ofColumns(zero)) * ofColumns(scales);
+  }
+  numbers = reshape(castLike(numbers, in.scales), {in.N, blocks, in.blockSize});
+  if (zero.value && rankOf(zero) == 2)
+    zero = unsqueeze(zero, {2});
+  Node real = (numbers - zero) * unsqueeze(scales, {2});
   return slice(reshape(real, {in.N, -1}), 1, 0, in.K);
+}
+
+Node blockRows(Graph &graph, BlockedTable in) {
+  int64_t rank = rankOf(in.numbers);
+  Type element = getElementTypeOrSelf(in.numbers.value.getType());
+  bool isByte = element.isUnsignedInteger(8);
+  if (isByte && in.bits < 8 &&
+      (in.blockAxis != rank - 1 || !llvm::is_contained({2, 4}, in.bits))) {
+    graph.fail("expected packed numbers of 2 or 4 bits in blocks along the "
+               "last dimension");
+    return {};
+  }
+  // Blocks are unpacked behind the choice of rows, where that is another axis.
+  bool choosesFirst = in.gatherAxis != in.blockAxis;
+  auto rows = [&](Node table) {
+    return table.given() && choosesFirst
+               ? gather(table, in.indices, in.gatherAxis)
+               : table;
+  };
+  auto unpacked = [&](Node table) {
+    return table.given() && isByte ? unpackBits(table, in.bits) : table;
+  };
+  int64_t axis = in.blockAxis;
+  if (choosesFirst && in.gatherAxis < axis)
+    axis += rankOf(in.indices) - 1;
+  Node scales = rows(in.scales), zero = unpacked(rows(in.zeroPoints));
+  if (!zero.given() && isByte) // the middle
+    zero = expand(constantLike(1 << (in.bits - 1), in.numbers), shapeOf(scales));
+  else if (zero.given()) // its last byte may hold numbers of no block
+    zero = slice(zero, axis, graph.ints({0}), sizeOf(scales, axis));
+  Node real =
+      op<DequantizeLinearOp>({unpacked(rows(in.numbers)), scales, zero},
+                             {{"axis", axis}, {"block_size", in.blockSize}});
+  return choosesFirst ? real : gather(real, in.indices, in.gatherAxis);
 }
 
 } // namespace onnxc

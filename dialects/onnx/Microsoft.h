@@ -20,9 +20,17 @@ Node channelsLast(Node image);
 
 // [N, K] from the bytes of MatMulNBits, lowest bits first.
 struct PackedWeights {
-  Node bytes, scales, zeroPoints;
+  Node bytes, scales, zeroPoints, groups; // groups: the block of each of K
   int64_t K, N, bits, blockSize;
 };
 Node unpackedWeights(Graph &graph, PackedWeights in);
+
+// Parts of a table in blocks that share a scale and a zero point. Bytes hold
+// the numbers of fewer bits along the last dimension.
+struct BlockedTable {
+  Node numbers, scales, zeroPoints, indices;
+  int64_t bits, blockSize, gatherAxis, blockAxis;
+};
+Node blockRows(Graph &graph, BlockedTable in);
 
 } // namespace onnxc

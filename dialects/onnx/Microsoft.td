@@ -13,6 +13,17 @@ def MsBiasGeluOp : MsElementwise<"BiasGelu"> {
   let scalar = "gelu(a + b)";
 }
 
+def MsCDistOp : MsComposite<"CDist"> {
+  let summary = "The distance of every row of A to every row of B";
+  let arguments = (ins FloatTensor:$a, FloatTensor:$b, StringOr<"sqeuclidean">:$metric);
+  let results = (outs FloatTensor:$c);
+  let body = [{
+    Node apart = unsqueeze(a, {1}) - unsqueeze(b, {0});
+    Node squares = op<ReduceSumOp>({apart * apart, graph.ints(2)}, {{"keepdims", 0}});
+    return {metric == "euclidean" ? sqrt(squares) : squares};
+  }];
+}
+
 def MsEmbedLayerNormalizationOp : MsComposite<"EmbedLayerNormalization"> {
   let arguments = (ins PositionTensor:$input_ids, Optional<PositionTensor>:$segment_ids, FloatTensor:$word_embedding,
                    FloatTensor:$position_embedding, Optional<FloatTensor>:$segment_embedding, FloatTensor:$gamma,
@@ -29,6 +40,12 @@ def MsEmbedLayerNormalizationOp : MsComposite<"EmbedLayerNormalization"> {
     Node length = op<ReduceSumOp>({counted, graph.ints(1)}, {{"keepdims", 0}});
     return {y, length, sum};
   }];
+}
+
+def MsExpandDimsOp : MsComposite<"ExpandDims"> {
+  let arguments = (ins Tensor:$x, PositionTensor:$axis);
+  let results = (outs Tensor:$y);
+  let formula = "op<UnsqueezeOp>({x, reshape(cast(axis, 7), {1})})";
 }
 
 def MsFastGeluOp : MsElementwise<"FastGelu"> {
@@ -67,15 +84,16 @@ class FusedMatMul<string type> : MsComposite<type> {
                    IntOr<"0">:$transBatchA, IntOr<"0">:$transBatchB);
   let results = (outs FloatTensor:$y);
   let body = [{
-    if (transBatchA || transBatchB)
-      return graph.fail("batch dimensions cannot be transposed");
-    auto turned = [](Node x) {
+    // The first dimension goes behind the batch dimensions, then the last two change places.
+    auto turned = [](Node x, bool batch, bool matrix) {
       llvm::SmallVector<int64_t> permutation = range(0, rankOf(x));
-      if (permutation.size() > 1)
+      if (batch && permutation.size() > 1)
+        std::rotate(permutation.begin(), permutation.begin() + 1, permutation.end() - 1);
+      if (matrix && permutation.size() > 1)
         std::swap(permutation.back(), permutation[permutation.size() - 2]);
       return transpose(x, permutation);
     };
-    Node product = matmul(transA ? turned(a) : a, transB ? turned(b) : b);
+    Node product = matmul(turned(a, transBatchA, transA), turned(b, transBatchB, transB));
     return {alpha == 1 ? product : product * constantLike(alpha, product)};
   }];
 }
@@ -88,10 +106,47 @@ def MsGeluOp : MsElementwise<"Gelu"> {
   let scalar = "gelu(x)";
 }
 
+def MsGridSampleOp : MsComposite<"GridSample"> {
+  let summary = "GridSample as the standard took it over";
+  let arguments = (ins Tensor:$x, FloatTensor:$grid, IntOr<"0">:$align_corners, StringOr<"bilinear">:$mode,
+                   StringOr<"zeros">:$padding_mode);
+  let results = (outs Tensor:$y);
+  let formula = [{op<GridSampleOp>({x, grid}, {{"align_corners", align_corners}, {"mode", mode},
+                                               {"padding_mode", padding_mode}})}];
+}
+
+def MsInverseOp : SizedOp<"Inverse", [1]> {
+  let summary = "Inverses of square matrices";
+  let opName = "ms.Inverse";
+  let domain = "com.microsoft";
+  let family = "irregular";
+  let arguments = (ins FloatTensor:$x);
+  let results = (outs FloatTensor:$y);
+  let sizes = "x.sizes";
+}
+
+def MsPadOp : MsComposite<"Pad"> {
+  let arguments = (ins Tensor:$data, IntTensor:$pads, Optional<Tensor>:$value, StringOr<"constant">:$mode);
+  let results = (outs Tensor:$output);
+  let formula = [{op<PadOp>({data, pads, value.given() ? scalar(value) : value}, {{"mode", mode}})}];
+}
+
 def MsQuickGeluOp : MsElementwise<"QuickGelu"> {
   let arguments = (ins FloatTensor:$x, FloatOr<"1.702f">:$alpha);
   let results = (outs FloatTensor:$y);
   let scalar = "x * sigmoid(alpha * x)";
+}
+
+def MsRangeOp : MsComposite<"Range"> {
+  let arguments = (ins NumberTensor:$start, NumberTensor:$limit, Optional<NumberTensor>:$delta);
+  let results = (outs NumberTensor:$y);
+  let formula = "range(scalar(start), scalar(limit), delta.given() ? scalar(delta) : constantLike(1, start))";
+}
+
+def MsTriluOp : MsComposite<"Trilu"> {
+  let arguments = (ins Tensor:$x, Optional<IntTensor>:$k, IntOr<"1">:$upper);
+  let results = (outs Tensor:$y);
+  let formula = [{op<TriluOp>({x, k}, {{"upper", upper}})}];
 }
 
 // ONNX Runtime registers it in the default domain; some models name the other.

@@ -1,5 +1,6 @@
 // com.microsoft's attention operators, as the standard's.
 #include "dialects/onnx/Attention.h"
+#include "dialects/onnx/Composite.h"
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
@@ -8,28 +9,52 @@ using namespace mlir;
 
 namespace onnxc {
 
-// A mask of integers: lengths, or one number for each key, or for each query
-// and key. True where a key is seen.
-static Node seenKeys(Node mask) {
-  Node seen = cast(mask, 9);
-  if (rankOf(mask) == 2)
+// How many keys there are, the past's included.
+static Node keyCount(const AttentionInputs &in) {
+  Node count = sizeOf(in.k, rankOf(in.k) == 3 ? 1 : 2);
+  return in.pastKey.given() ? count + sizeOf(in.pastKey, 2) : count;
+}
+
+// Entry `i` of a list of one number for each batch, as [batch, 1, 1, 1].
+static Node eachBatch(Node list, int64_t i, int64_t batch) {
+  if (batch >= 0)
+    list = slice(list, 0, i * batch, (i + 1) * batch);
+  return reshape(list, {-1, 1, 1, 1});
+}
+
+// Numbers for each key, or for each query and key, or a square of them for the
+// longest sequence; or one number for each batch: where its keys end. Behind
+// these may stand where they begin. True where a key is seen.
+static Node seenKeys(const AttentionInputs &in, Node mask) {
+  Node seen = cast(mask, 9), keys = keyCount(in);
+  switch (rankOf(mask)) {
+  case 1: {
+    int64_t batch = staticSize(in.q, 0), numbers = staticSize(mask, 0);
+    constexpr int64_t int64 = 7;
+    Node list = cast(mask, int64), at = range(0, scalar(keys), 1);
+    bool hasBegins = batch > 0 && numbers == 2 * batch;
+    Node before = at < eachBatch(list, 0, numbers < 0 ? -1 : batch);
+    return hasBegins ? before && at >= eachBatch(list, 1, batch) : before;
+  }
+  case 2:
     return unsqueeze(seen, {1, 2});
-  return rankOf(mask) == 3 ? unsqueeze(seen, {1}) : seen;
+  case 3:
+    return unsqueeze(seen, {1});
+  default:
+    Node queries = sizeOf(in.q, rankOf(in.q) == 3 ? 1 : 2);
+    return slice(slice(seen, 2, keys - queries, keys), 3, mask.graph->ints({0}),
+                 keys);
+  }
 }
 
-// What is added to the logits: a mask of integers and a bias, or either.
-static Node hidingBias(Node mask, Node bias) {
-  if (!mask.given() || !bias.given())
-    return mask.given() ? seenKeys(mask) : bias;
-  return select(seenKeys(mask), bias, constantLike(-infinity, bias));
-}
-
-// A mask of one number for each batch is the number of valid keys.
-static void hide(AttentionInputs &in, Node mask, Node bias) {
-  bool isLength = mask.given() && rankOf(mask) == 1;
-  if (isLength)
-    in.kvLength = cast(mask, 7);
-  in.mask = hidingBias(isLength ? Node() : mask, bias);
+// What is added to the logits. A hidden key keeps a share if all are hidden.
+static Node addedBias(const AttentionInputs &in, Node mask, Node bias,
+                      double filter) {
+  if (!mask.given())
+    return bias;
+  Node zero = constantLike(0, wide(in.q));
+  Node hidden = select(seenKeys(in, mask), zero, constantLike(filter, zero));
+  return bias.given() ? hidden + wide(bias) : hidden;
 }
 
 SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
@@ -56,7 +81,7 @@ SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
                             half(0),  half(1),  Node(), in.causal,
                             in.heads, in.heads, -1,     -1,
                             0,        in.scale, 0};
-  hide(inputs, in.mask, in.bias);
+  inputs.mask = addedBias(inputs, in.mask, in.bias, in.filter);
   SmallVector<Node> results = attention(graph, inputs);
   if (graph.failed)
     return {};
@@ -97,7 +122,7 @@ SmallVector<Node> multiHeadAttention(Graph &graph, MultiHeadInputs in) {
                             in.pastKey, in.pastValue, Node(),     in.causal,
                             in.heads,   in.heads,     -1,         -1,
                             0,          in.scale,     0};
-  hide(inputs, in.mask, in.bias);
+  inputs.mask = addedBias(inputs, in.mask, in.bias, in.filter);
   SmallVector<Node> results = attention(graph, inputs);
   if (graph.failed)
     return {};
@@ -116,6 +141,15 @@ SmallVector<Node> microsoftRotation(Graph &graph, Rotation in) {
   return rotaryEmbedding(graph, in);
 }
 
+// Every head of [batch, sequence, heads * size] divided by its root mean square.
+static Node headNorm(Node x, int64_t heads, Node weight, double epsilon) {
+  if (!weight.given())
+    return x;
+  Node apart = reshape(x, {0, 0, heads, -1});
+  return reshapeTo(rmsNormalization(apart, weight, -1, epsilon).front(),
+                   shapeOf(x));
+}
+
 SmallVector<Node> groupQueryAttention(Graph &graph, GroupQueryInputs in) {
   int64_t heads = in.heads + 2 * in.keyHeads;
   if (!in.key.given()) { // packed: queries, keys, values
@@ -126,10 +160,15 @@ SmallVector<Node> groupQueryAttention(Graph &graph, GroupQueryInputs in) {
     in.key = slice(all, 2, keys, values);
     in.value = slice(all, 2, values, values + in.keyHeads * size);
   }
-  Node length = cast(in.lengths, 7) + 1;
+  in.query = headNorm(in.query, in.heads, in.queryNorm, in.normEpsilon);
+  in.key = headNorm(in.key, in.keyHeads, in.keyNorm, in.normEpsilon);
+  // A first sequence that is shorter than the tensor begins at 0 as well.
+  Node length = reshape(cast(in.lengths, 7), {-1, 1}) + 1;
+  Node first = op<MaxOp>({length - sizeOf(in.query, 1), 0});
   if (in.rotates) {
-    Node first = reshape(length, {-1, 1}) - sizeOf(in.query, 1);
-    Node at = first + range(0, scalar(sizeOf(in.query, 1)), 1);
+    Node at = in.positions.given()
+                  ? in.positions
+                  : first + range(0, scalar(sizeOf(in.query, 1)), 1);
     auto rotated = [&](Node x, int64_t count) {
       return rotaryEmbedding(graph, {x, in.cosines, in.sines, at, count, 0,
                                      in.interleaved})
@@ -141,10 +180,15 @@ SmallVector<Node> groupQueryAttention(Graph &graph, GroupQueryInputs in) {
   std::optional<double> scale;
   if (in.scale != 0)
     scale = in.scale;
-  SmallVector<Node> results = attention(
-      graph, {in.query, in.key, in.value, in.bias, in.pastKey, in.pastValue,
-              length, true, in.heads, in.keyHeads,
-              in.window > 0 ? in.window - 1 : -1, -1, 0, scale, in.softcap});
+  if (!in.sink.given() && in.smooth)
+    in.sink = expand(constantLike(0, in.query), graph.ints({in.heads}));
+  AttentionInputs inputs = {
+      in.query, in.key, in.value, in.bias, in.pastKey, in.pastValue, length,
+      in.causal, in.heads, in.keyHeads, in.window > 0 ? in.window - 1 : -1, -1,
+      0, scale, in.softcap};
+  inputs.firstQuery = unsqueeze(first, {2, 3});
+  inputs.sink = in.sink;
+  SmallVector<Node> results = attention(graph, inputs);
   if (graph.failed)
     return {};
   results.resize(3);

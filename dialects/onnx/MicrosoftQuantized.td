@@ -21,14 +21,15 @@ def MsGatherBlockQuantizedOp : MsComposite<"GatherBlockQuantized"> {
                    IntOr<"0">:$gather_axis, IntOr<"1">:$quantize_axis);
   let results = (outs FloatTensor:$output);
   let body = [{
-    int64_t axis = wrap(quantize_axis, rankOf(data)), from = wrap(gather_axis, rankOf(data));
-    mlir::Type element = mlir::getElementTypeOrSelf(data.value.getType());
-    if (axis <= from || int64_t(element.getIntOrFloatBitWidth()) != bits)
-      return graph.fail("packed bytes, and blocks along or before the gathered dimension, are not supported");
-    auto rows = [&](Node table) { return table.given() ? gather(table, indices, from) : table; };
-    return {op<DequantizeLinearOp>({rows(data), rows(scales), rows(zero_points)},
-                                   {{"axis", axis + rankOf(indices) - 1}, {"block_size", block_size}})};
+    return {blockRows(graph, {data, scales, zero_points, indices, bits, block_size, wrap(gather_axis, rankOf(data)),
+                              wrap(quantize_axis, rankOf(data))})};
   }];
+}
+
+def MsMatMulInteger16Op : MsComposite<"MatMulInteger16"> {
+  let arguments = (ins NumberTensor:$a, NumberTensor:$b);
+  let results = (outs NumberTensor:$y);
+  let formula = "matmul(cast(a, 6), cast(b, 6))";
 }
 
 def MsMatMulIntegerToFloatOp : MsComposite<"MatMulIntegerToFloat"> {
@@ -45,17 +46,27 @@ def MsMatMulIntegerToFloatOp : MsComposite<"MatMulIntegerToFloat"> {
 // The columns of B lie in blocks that share a scale and a zero point.
 def MsMatMulNBitsOp : MsComposite<"MatMulNBits"> {
   let arguments = (ins FloatTensor:$a, NumberTensor:$b, FloatTensor:$scales, Optional<NumberTensor>:$zero_points,
-                   Optional<IntTensor>:$g_idx, Optional<FloatTensor>:$bias, Int:$K, Int:$N, IntOr<"4">:$bits,
-                   Int:$block_size, IntOr<"0">:$accuracy_level);
+                   Optional<PositionTensor>:$g_idx, Optional<FloatTensor>:$bias, Int:$K, Int:$N, IntOr<"4">:$bits,
+                   Int:$block_size, IntOr<"0">:$accuracy_level, IntOr<"0">:$weight_prepacked);
   let results = (outs FloatTensor:$y);
   let body = [{
-    if (g_idx.given())
-      return graph.fail("reordered groups (g_idx) are not supported");
-    Node weights = unpackedWeights(graph, {b, scales, zero_points, K, N, bits, block_size});
+    Node weights = unpackedWeights(graph, {b, scales, zero_points, g_idx, K, N, bits, block_size});
     if (graph.failed)
       return {};
     Node product = matmul(a, transpose(castLike(weights, a), {1, 0}));
     return {bias.given() ? product + bias : product};
+  }];
+}
+
+def MsNhwcMaxPoolOp : MsComposite<"NhwcMaxPool"> {
+  let arguments = (ins NumberTensor:$x, StringOr<"NOTSET">:$auto_pad, IntOr<"0">:$ceil_mode,
+                   OptionalAttr<Ints>:$dilations, Ints:$kernel_shape, OptionalAttr<Ints>:$pads,
+                   OptionalAttr<Ints>:$strides);
+  let results = (outs NumberTensor:$y);
+  let body = [{
+    Attributes attributes = poolAttributes(auto_pad, dilations, kernel_shape, pads, strides);
+    attributes.push_back({"ceil_mode", ceil_mode});
+    return {channelsLast(op<MaxPoolOp>({channelsFirst(x)}, attributes))};
   }];
 }
 
@@ -67,25 +78,28 @@ def MsQGemmOp : MsComposite<"QGemm"> {
   let results = (outs NumberTensor:$y);
   let body = [{
     Node left = transA ? transpose(a, {1, 0}) : a, right = transB ? transpose(b, {1, 0}) : b;
-    Node sum = matmul(centered(left, a_zero_point, 0), centered(right, b_zero_point, 1));
-    if (c.given())
-      sum = sum + c;
+    Node sum = integerMatMul({left, a_zero_point, right, b_zero_point, c});
     Node scale = a_scale * b_scale;
     Node real = castLike(sum, scale) * (alpha == 1 ? scale : scale * alpha);
     return {y_scale.given() ? op<QuantizeLinearOp>({real, y_scale, y_zero_point}) : real};
   }];
 }
 
-class QLinearBinary<string type, string operation> : MsElementwise<type> {
+class QLinearBinary<string type, string formula> : MsElementwise<type> {
   let arguments = (ins NumberTensor:$a, FloatTensor:$a_scale, Optional<NumberTensor>:$a_zero_point, NumberTensor:$b,
                    FloatTensor:$b_scale, Optional<NumberTensor>:$b_zero_point, FloatTensor:$c_scale,
                    Optional<NumberTensor>:$c_zero_point);
   let results = (outs NumberTensor:$c);
-  let scalar = "quantize((dequantize(a, a_scale, a_zero_point) " # operation #
-               " dequantize(b, b_scale, b_zero_point)) / c_scale, either(c_zero_point, 0), true)";
+  let scalar = formula;
 }
-def MsQLinearAddOp : QLinearBinary<"QLinearAdd", "+">;
-def MsQLinearMulOp : QLinearBinary<"QLinearMul", "*">;
+def MsQLinearAddOp : QLinearBinary<"QLinearAdd", [{
+  quantize((dequantize(a, a_scale, a_zero_point) + dequantize(b, b_scale, b_zero_point)) / c_scale,
+           either(c_zero_point, 0), true)}]>;
+// The zero point is added before the rounding, which decides where halves go.
+def MsQLinearMulOp : QLinearBinary<"QLinearMul", [{
+  quantize((cast(a, a_scale) - cast(either(a_zero_point, 0), a_scale)) *
+               (cast(b, b_scale) - cast(either(b_zero_point, 0), b_scale)) * (a_scale * b_scale / c_scale) +
+               cast(either(c_zero_point, 0), c_scale), 0, true)}]>;
 
 def MsQLinearAveragePoolOp : MsComposite<"QLinearAveragePool"> {
   let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point,
@@ -95,8 +109,7 @@ def MsQLinearAveragePoolOp : MsComposite<"QLinearAveragePool"> {
   let results = (outs NumberTensor:$y);
   let body = [{
     Node image = channels_last ? channelsFirst(x) : x;
-    Attributes attributes = windowAttributes(auto_pad, std::nullopt, 1, kernel_shape, pads, strides);
-    llvm::erase_if(attributes, [](const NamedNumber &given) { return given.name == "group"; });
+    Attributes attributes = poolAttributes(auto_pad, std::nullopt, kernel_shape, pads, strides);
     attributes.push_back({"ceil_mode", ceil_mode});
     attributes.push_back({"count_include_pad", count_include_pad});
     Node mean = op<AveragePoolOp>(op<DequantizeLinearOp>({image, x_scale, x_zero_point}), attributes);
@@ -170,3 +183,13 @@ class QLinearUnary<string type, string formula> : MsElementwise<type> {
 }
 def MsQLinearLeakyReluOp : QLinearUnary<"QLinearLeakyRelu", "select(real < 0, alpha * real, real)">;
 def MsQLinearSigmoidOp : QLinearUnary<"QLinearSigmoid", "sigmoid(real)">;
+
+def MsQLinearWhereOp : MsElementwise<"QLinearWhere"> {
+  let arguments = (ins BoolTensor:$condition, NumberTensor:$x, FloatTensor:$x_scale, NumberTensor:$x_zero_point,
+                   NumberTensor:$y, FloatTensor:$y_scale, NumberTensor:$y_zero_point, FloatTensor:$z_scale,
+                   NumberTensor:$z_zero_point);
+  let results = (outs NumberTensor:$z);
+  let elementType = "x";
+  let scalar = [{quantize(select(condition, dequantize(x, x_scale, x_zero_point),
+                                 dequantize(y, y_scale, y_zero_point)) / z_scale, z_zero_point, true)}];
+}

@@ -95,8 +95,9 @@ def model(draw, cases):
             if position in case.constant or draw.chance(0.5 if isParameter else 0.1):
                 initializers.append(numpy_helper.from_array(array, name))
                 continue
-            sizes = [f"{name}_{i}" if draw.chance(0.2) and position == 0 else size
-                     for i, size in enumerate(array.shape)]
+            # The sizes of com.microsoft's operands decide how they are taken apart.
+            mayBeOpen = position == 0 and not case.domain
+            sizes = [f"{name}_{i}" if mayBeOpen and draw.chance(0.2) else size for i, size in enumerate(array.shape)]
             inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), sizes))
             feeds.append(array)
         while operands and not operands[-1]:

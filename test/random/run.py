@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import differential
 import draw
 import elements
+import microsoft
 import networks
 
 OPSETS = [11, 13, 18, 21]
@@ -29,7 +30,7 @@ def build(families, seed, opset):
 
 def cases():
     for seed in range(8):
-        for name, module in (("elements", elements), ("networks", networks)):
+        for name, module in (("elements", elements), ("networks", networks), ("microsoft", microsoft)):
             opset = OPSETS[seed % len(OPSETS)]
             for level in ("-O0", "-O3"):
                 yield f"{name} {seed}, opset {opset}, {level}", (build(module.FAMILIES, seed, opset), {

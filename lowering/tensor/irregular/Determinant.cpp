@@ -1,5 +1,5 @@
-// Det: elimination with the greatest pivot of each column, in a copy of one
-// matrix that all share.
+// Det and Inverse: elimination with the greatest pivot of each column, in a copy
+// of one matrix that all share.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
@@ -13,7 +13,7 @@ namespace {
 struct Elimination {
   ImplicitLocOpBuilder &builder;
   const Input &x;
-  Index size;
+  Index size, width; // of the copy, which may have columns of its own behind
   Type wide;
 
   // The builder moves into the loops.
@@ -57,12 +57,12 @@ struct Elimination {
       Value half = insert(builder, second, carried[0], {a, at[0]});
       return Tensors{insert(builder, first, half, {b, at[0]})};
     };
-    return visit(builder, {size}, {work}, swap)[0];
+    return visit(builder, {width}, {work}, swap)[0];
   }
 
   // Takes row k off the rows below it, to the right of column k.
   Value eliminated(Value work, Index k) const {
-    Index left = size - k - 1;
+    Index left = width - k - 1;
     auto subtract = [&](ArrayRef<Index> at, Tensors carried) {
       ScalarBuilder inner = here();
       Index row = k + 1 + at[0], column = k + 1 + at[1];
@@ -75,7 +75,7 @@ struct Elimination {
       return Tensors{insert(builder, store(inner, value, wide), carried[0],
                             {row, column})};
     };
-    return visit(builder, {left, left}, {work}, subtract)[0];
+    return visit(builder, {size - k - 1, left}, {work}, subtract)[0];
   }
 
   // Work space and determinant after step k.
@@ -104,10 +104,74 @@ struct Elimination {
   }
 };
 
-struct LowerDet : OpConversionPattern<DetOp> {
-  using OpConversionPattern::OpConversionPattern;
+// Behind the matrix stands the identity, which becomes the inverse.
+struct Inversion : Elimination {
+  Value withIdentity(Value work) const {
+    auto set = [&](ArrayRef<Index> at, Tensors carried) {
+      ScalarBuilder inner = here();
+      Scalar same(inner, (at[0] == at[1]).in(builder), builder.getI1Type());
+      Scalar one = cast(Scalar(1.0), Scalar(inner, {}, wide));
+      Value element = select(same, one, cast(Scalar(0.0), one)).value;
+      return Tensors{insert(builder, element, carried[0], {at[0], size + at[1]})};
+    };
+    return visit(builder, {size, size}, {work}, set)[0];
+  }
+
+  // Divides row k by its pivot, to the right of column k.
+  Value divided(Value work, Index k) const {
+    auto divide = [&](ArrayRef<Index> at, Tensors carried) {
+      ScalarBuilder inner = here();
+      Index column = k + 1 + at[0];
+      Scalar value = scalarAt(inner, carried[0], wide, {k, column}) /
+                     scalarAt(inner, carried[0], wide, {k, k});
+      return Tensors{insert(builder, value.value, carried[0], {k, column})};
+    };
+    return visit(builder, {width - k - 1}, {work}, divide)[0];
+  }
+
+  // Takes row k off all others, to the right of column k.
+  Value cleared(Value work, Index k) const {
+    auto subtract = [&](ArrayRef<Index> at, Tensors carried) {
+      ScalarBuilder inner = here();
+      Index column = k + 1 + at[1];
+      auto element = [&](Index i, Index j) {
+        return scalarAt(inner, carried[0], wide, {i, j});
+      };
+      Scalar own(inner, (at[0] == k).in(builder), builder.getI1Type());
+      Scalar old = element(at[0], column);
+      Scalar value =
+          select(own, old, old - element(at[0], k) * element(k, column));
+      return Tensors{insert(builder, value.value, carried[0],
+                            {at[0], column})};
+    };
+    return visit(builder, {size, width - k - 1}, {work}, subtract)[0];
+  }
+
+  Tensors one(ArrayRef<Index> at, Tensors carried) const {
+    Value work = withIdentity(copied(at, carried[1]));
+    auto each = [&](ArrayRef<Index> k, Tensors state) {
+      Value sorted = swapped(state[0], k[0], pivotRow(state[0], k[0]));
+      return Tensors{cleared(divided(sorted, k[0]), k[0])};
+    };
+    work = visit(builder, {size}, {work}, each)[0];
+    auto copy = [&](ArrayRef<Index> position, Tensors results) {
+      ScalarBuilder inner = here();
+      Scalar element =
+          scalarAt(inner, work, wide, {position[0], size + position[1]});
+      Sizes to(at);
+      llvm::append_range(to, position);
+      return Tensors{insert(builder, store(inner, element, x.element),
+                            results[0], to)};
+    };
+    return {visit(builder, {size, size}, {carried[0]}, copy)[0], work};
+  }
+};
+
+// Both visit every matrix with a result and a copy to work in.
+template <typename Op, typename Method> struct LowerMatrix : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(DetOp op, OpAdaptor adaptor,
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
@@ -115,19 +179,26 @@ struct LowerDet : OpConversionPattern<DetOp> {
     if (failed(shapes))
       return failure();
     const Input &x = inputs[0];
+    if (x.rank() < 2)
+      return op.emitError() << "expected matrices, got a tensor of rank "
+                            << x.rank();
     Index size = x.sizes.back();
     if (failed(require(builder, x.sizes[x.rank() - 2] == size, Status::Shape,
                        op, "is not square", "X")))
       return failure();
-    Elimination elimination{builder, x, size, computeType(x.element)};
+    constexpr bool inverts = std::is_same_v<Method, Inversion>;
+    Index width = inverts ? size * 2 : size;
+    Method method{Elimination{builder, x, size, width, computeType(x.element)}};
     Tensors start = {emptyOf(builder, shapes->front(), x.element),
-                     emptyOf(builder, {size, size}, elimination.wide)};
+                     emptyOf(builder, {size, width}, method.wide)};
     auto each = [&](ArrayRef<Index> at, Tensors carried) {
-      return elimination.one(at, carried);
+      return method.one(at, carried);
     };
-    Value result = visit(builder, shapes->front(), start, each)[0];
-    rewriter.replaceOp(op, castTo(builder, result,
-                                  getTypeConverter()->convertType(op.getType())));
+    Sizes matrices(ArrayRef(x.sizes).drop_back(2));
+    Value result = visit(builder, matrices, start, each)[0];
+    rewriter.replaceOp(
+        op, castTo(builder, result,
+                   this->getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };
@@ -135,7 +206,8 @@ struct LowerDet : OpConversionPattern<DetOp> {
 } // namespace
 
 void addDeterminantPatterns(TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<LowerDet>(types, patterns.getContext());
+  patterns.add<LowerMatrix<DetOp, Elimination>,
+               LowerMatrix<MsInverseOp, Inversion>>(types, patterns.getContext());
 }
 
 } // namespace onnxc

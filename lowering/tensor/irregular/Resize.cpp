@@ -75,8 +75,10 @@ struct Resampling {
     return select(x <= 1, inner, select(x < 2, outer, 0));
   }
   // Of the two nearest neighbours, whether it is the second.
-  Scalar second(Scalar ratio) const {
+  Scalar second(Scalar ratio, Scalar scale) const {
     StringRef mode = op.getNearestMode();
+    if (mode == "ceil_where_smaller") // as before opset 11
+      return ratio >= select(scale < 1, 0, cast(Scalar(1.0), ratio));
     if (mode == "floor")
       return ratio >= 1;
     if (mode == "ceil")
@@ -133,7 +135,8 @@ Tables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
     Scalar position = base, weight = cast(Scalar(1.0), x);
     Scalar last = asReal(scalars, axis.from) - 1;
     if (how.nearest) {
-      position = base + select(how.second(ratio), cast(Scalar(1.0), x),
+      Scalar scale(scalars, axis.scale, f64);
+      position = base + select(how.second(ratio, scale), cast(Scalar(1.0), x),
                                cast(Scalar(0.0), x));
     } else {
       Scalar offset = tap + firstNeighbour(scalars, how, axis);

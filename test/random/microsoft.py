@@ -1,0 +1,91 @@
+"""Random operators of com.microsoft."""
+
+import numpy as np
+
+from draw import Case, integers
+
+MICROSOFT = "com.microsoft"
+
+
+def fused_product(draw):
+    batch, m, k, n = 3, draw.pick(1, 4), draw.pick(5, 8), draw.pick(2, 9)
+    flags = draw.attributes(alpha=0.5, transA=1, transB=1, transBatchA=1, transBatchB=1)
+    left = [batch, k, m] if "transA" in flags else [batch, m, k]
+    right = [batch, n, k] if "transB" in flags else [batch, k, n]
+    if "transBatchA" in flags:
+        left[:2] = reversed(left[:2])
+    if "transBatchB" in flags:
+        right[:2] = reversed(right[:2])
+    return Case("FusedMatMul", [draw.numbers(left), draw.numbers(right)], flags, domain=MICROSOFT)
+
+
+def attention(draw):
+    batch, steps, heads, size = draw.below(3, 1), draw.pick(1, 4), draw.pick(1, 2), 4
+    width, past = heads * size, draw.pick(0, 2)
+    keys = steps + past
+    mask = draw.pick(None, draw.random.integers(1, keys + 1, batch), draw.random.integers(0, 2, [batch, keys]),
+                     draw.random.integers(0, 2, [batch, steps, keys]))
+    return Case("Attention", [draw.numbers([batch, steps, 6]), draw.numbers([6, 3 * width], np.float32, -1, 1),
+                              draw.numbers([3 * width]), None if mask is None else mask.astype(np.int32),
+                              draw.numbers([2, batch, heads, past, size]) if past else None],
+                {"num_heads": heads, **draw.attributes(unidirectional=1, scale=0.4)}, 2, MICROSOFT, constant=(1, 2))
+
+
+def grouped_attention(draw):
+    keyHeads, size, past, steps = draw.pick(1, 2), 16, draw.pick(0, 3), draw.pick(1, 4)
+    heads, batch = keyHeads * draw.pick(1, 3), 1 if past and steps > 1 else 2
+    keys = steps + past
+    cache = [draw.numbers([batch, keyHeads, past, size]) for _ in range(2)] if past else [None, None]
+    rotation = [draw.numbers([16, size // 2], np.float32, -1, 1) for _ in range(2)]
+    attributes = draw.attributes(local_window_size=2, softcap=3.0, scale=0.4, do_rotary=1, smooth_softmax=1)
+    return Case("GroupQueryAttention", [
+        draw.numbers([batch, steps, heads * size]), draw.numbers([batch, steps, keyHeads * size]),
+        draw.numbers([batch, steps, keyHeads * size]), *cache, np.full(batch, keys - 1, np.int32),
+        np.asarray(keys, np.int32), *(rotation if "do_rotary" in attributes else [])],
+        {"num_heads": heads, "kv_num_heads": keyHeads, **attributes}, 3, MICROSOFT)
+
+
+def packed_product(draw):
+    bits, block, columns, rows = draw.pick(2, 4, 4, 8), draw.pick(16, 32), draw.pick(3, 8), 64
+    blocks = rows // block
+    zeros = draw.whole_range([columns * (-(-blocks * bits // 8))], np.uint8) if draw.chance() else None
+    isGrouped = bits == 4 and zeros is None and draw.chance()
+    groups = draw.random.integers(0, blocks, rows).astype(np.int32) if isGrouped else None
+    return Case("MatMulNBits", [draw.numbers([2, rows], np.float32, -1, 1),
+                                draw.whole_range([columns, blocks, block * bits // 8], np.uint8),
+                                draw.numbers([columns * blocks], np.float32, 0.001, 0.01), zeros, groups],
+                {"K": rows, "N": columns, "bits": bits, "block_size": block}, domain=MICROSOFT, constant=(1, 2, 3, 4))
+
+
+def quantized_elements(draw):
+    op, element = draw.pick("QLinearAdd", "QLinearMul", "QLinearWhere"), draw.pick(np.uint8, np.int8)
+    shape = draw.shape(1)
+    x, y, zero = draw.whole_range(shape, element), draw.whole_range(shape, element), draw.numbers([], element)
+    operands = [x, np.float32(0.02), zero, y, np.float32(0.03), zero, np.float32(0.11), zero]
+    choice = [draw.numbers(shape, np.bool_)] if op == "QLinearWhere" else []
+    return Case(op, choice + operands, domain=MICROSOFT, element=element)
+
+
+def microsoft(draw):
+    op = draw.pick("CDist", "Inverse", "NhwcMaxPool", "Trilu", "GatherBlockQuantized")
+    if op == "CDist":
+        return Case(op, [draw.numbers([3, 5]), draw.numbers([4, 5])], {"metric": draw.pick("euclidean", "sqeuclidean")},
+                    domain=MICROSOFT)
+    if op == "Inverse":
+        size = draw.pick(1, 2, 5)
+        return Case(op, [draw.numbers([2, size, size]) + 9 * np.eye(size, dtype=np.float32)], domain=MICROSOFT)
+    if op == "NhwcMaxPool":
+        return Case(op, [draw.whole_range([1, 7, 6, 3], np.uint8)], {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1]},
+                    domain=MICROSOFT)
+    if op == "Trilu":
+        return Case(op, [draw.numbers([4, 5]), np.asarray(draw.below(3, -2), np.int64)], draw.attributes(upper=0),
+                    domain=MICROSOFT)
+    bits = draw.pick(2, 4, 8)
+    return Case(op, [draw.whole_range([5, 32 * bits // 8], np.uint8), integers([4, 0, 3]),
+                     draw.numbers([5, 2], np.float32, 0.01, 0.1)],
+                {"bits": bits, "block_size": 16, "gather_axis": 0, "quantize_axis": 1}, domain=MICROSOFT,
+                element=np.float32)
+
+
+FAMILIES = [fused_product, attention, attention, grouped_attention, grouped_attention, packed_product,
+            quantized_elements, microsoft, microsoft]
