@@ -41,8 +41,10 @@ void addGraph(OpPassManager &pm, const Options &options) {
   for (int round = 0; round < 2; ++round) {
     pm.addPass(createInferShapes());
     addCleanup(pm);
-    if (round == 0)
+    if (round == 0) {
+      pm.addPass(createQuantizeToInteger());
       pm.addPass(createFoldAffine());
+    }
     pm.addPass(foldConstants(options));
   }
   pm.addPass(createInferShapes());

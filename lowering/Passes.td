@@ -40,6 +40,23 @@ def ExpandComposite : Pass<"expand-composite", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def QuantizeToInteger : Pass<"quantize-to-integer", "mlir::ModuleOp"> {
+  let summary = "Computes in integers what stands between DequantizeLinear and QuantizeLinear";
+  let description = [{
+    A sum of products of dequantized numbers is that of the integers, scaled once: without the roundings that decide
+    between two neighbours where the exact result lies halfway.
+
+    ```mlir
+    %3 = "onnx.Conv"(dequantized %x, dequantized %w, dequantized %b)
+    %4 = "onnx.QuantizeLinear"(%3, %y_scale, %y_zero)
+    // becomes
+    %4 = "onnx.QLinearConv"(%x, %x_scale, %x_zero, %w, %w_scale, %w_zero, %y_scale, %y_zero, %b)
+    ```
+    MatMul and Gemm likewise. A Relu in between becomes a maximum with the zero point.
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def FoldAffine : Pass<"fold-affine", "mlir::ModuleOp"> {
   let summary = "Merges constant scales and offsets per channel into convolutions";
   let description = [{
