@@ -31,7 +31,8 @@ def chain(shape, nodes, weights=None, sizes=None, ranks=None):
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * (ranks or len(shape)))],
                               initializers)
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    proto = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return lambda: (proto, [[normal(*size)] for size in sizes or [shape]])
 
 
@@ -225,6 +226,10 @@ def attention():
     yield "products of heads in the batch", chain([6, 35, 16], [
         ("Transpose", "x", "k", {"perm": [0, 2, 1]}), ("MatMul", "x k", "s", {}), ("Softmax", "s", "p", {}),
         ("MatMul", "p x", "y", {})])
+    for causal in (0, 1):  # lengths hide keys, and leave where a causal mask ends
+        yield f"projected attention of lengths, causal {causal}", chain([2, 9, 16], [
+            ("Attention", "x w b lengths", "y", {"domain": "com.microsoft", "num_heads": 2, "unidirectional": causal})],
+            {"w": normal(16, 48, scale=0.3), "b": normal(48), "lengths": np.int32([4, 9])})
 
 
 def chains():
