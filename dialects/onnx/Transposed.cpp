@@ -28,18 +28,18 @@ int64_t valueAt(OptionalInts given, size_t i, int64_t otherwise) {
   return given && i < given->size() ? (*given)[i] : otherwise;
 }
 
-// Padding for a result of a given size, where the attributes ask for one.
+// Padding for a result of a given size, where the attributes ask for one. SAME
+// asks for a stride for each element of the image, however many there are.
 bool padForSize(Dimension &dim, const TransposedConvolution &how, size_t i,
                 int64_t image) {
-  bool same = how.autoPad.starts_with("SAME");
-  if (!how.outputShape && !same)
+  if (!how.outputShape && !how.autoPad.starts_with("SAME"))
     return true;
-  if (image < 0)
-    return false;
-  int64_t wanted = how.outputShape ? valueAt(how.outputShape, i, 0)
-                                   : image * dim.stride;
-  int64_t total =
-      dim.stride * (image - 1) + dim.outputPadding + dim.reach() - wanted;
+  int64_t total = dim.outputPadding + dim.reach() - dim.stride;
+  if (how.outputShape) {
+    if (image < 0)
+      return false;
+    total += dim.stride * image - valueAt(how.outputShape, i, 0);
+  }
   dim.outputPadding += std::max<int64_t>(-total, 0);
   total = std::max<int64_t>(total, 0);
   dim.before = how.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;

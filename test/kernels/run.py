@@ -99,6 +99,9 @@ def transposed_convolutions():
     yield "transposed, height and width of the run", chain(
         [1, 20, "h", "w"], [("Conv", "x w0", "z", {}), ("ConvTranspose", "z w", "y", {"strides": [2, 2], "pads": [1] * 4})],
         {"w0": normal(20, 20, 1, 1, scale=0.2), "w": normal(20, 8, 4, 4, scale=0.1)}, [[1, 20, 5, 9], [1, 20, 1, 2]])
+    yield "transposed, as many strides as the run has pixels", chain(
+        [1, 6, "h", "w"], [("ConvTranspose", "x w", "y", {"strides": [2, 3], "auto_pad": "SAME_UPPER"})],
+        {"w": normal(6, 4, 3, 4, scale=0.1)}, [[1, 6, 5, 9], [1, 6, 1, 2]])
 
 
 def products():
