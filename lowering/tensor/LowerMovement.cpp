@@ -209,33 +209,64 @@ struct LowerReverseSequence : LowerMoving<ReverseSequenceOp> {
 
 struct LowerConcat : LowerMoving<ConcatOp> {
   using LowerMoving::LowerMoving;
+
+  struct Part {
+    Value value;
+    Index size; // along the axis
+  };
+  // More are joined in groups: whether their places overlap is looked at in
+  // pairs.
+  static constexpr size_t mostParts = 24;
+
   FailureOr<SmallVector<Value>> lower(ConcatOp op,
                                       Movement &move) const override {
     ImplicitLocOpBuilder &builder = move.builder;
     const Sizes &sizes = move.shapes->front();
     int64_t axis = wrap(op.getAxis(), sizes.size());
-    Value whole = emptyOf(builder, sizes, move.inputs[0].element);
-    Sizes offsets(sizes.size(), 0);
+    SmallVector<Part> parts;
     for (const Input &input : move.inputs) {
       for (int64_t i = 0; i < input.rank(); ++i)
         if (i != axis &&
             failed(require(builder, input.sizes[i] == sizes[i], Status::Shape,
                            op, "sizes differ beside the axis", "inputs")))
           return failure();
-      if (input.sizes[axis].is(0))
-        continue;
-      Sizes cut = sizes;
-      cut[axis] = input.sizes[axis];
-      Value part = castTo(
-          builder, input.lowered,
+      if (!input.sizes[axis].is(0))
+        parts.push_back({input.lowered, input.sizes[axis]});
+    }
+    while (parts.size() > mostParts) {
+      SmallVector<Part> groups;
+      for (ArrayRef<Part> rest = parts; !rest.empty();
+           rest = rest.drop_front(std::min(rest.size(), mostParts)))
+        groups.push_back(joined(builder, move.inputs[0].element, sizes, axis,
+                                rest.take_front(mostParts)));
+      parts = std::move(groups);
+    }
+    Type element = move.inputs[0].element;
+    return SmallVector<Value>{
+        joined(builder, element, sizes, axis, parts).value};
+  }
+
+  // Inserted one behind the other; `sizes` are those beside the axis.
+  static Part joined(ImplicitLocOpBuilder &builder, Type element, Sizes sizes,
+                     int64_t axis, ArrayRef<Part> parts) {
+    Index total = 0;
+    for (const Part &part : parts)
+      total = total + part.size;
+    sizes[axis] = total;
+    Value whole = emptyOf(builder, sizes, element);
+    Sizes offsets(sizes.size(), 0), cut = sizes;
+    for (const Part &part : parts) {
+      cut[axis] = part.size;
+      Value fitting = castTo(
+          builder, part.value,
           tensor::ExtractSliceOp::inferResultType(
               cast<RankedTensorType>(whole.getType()), folded(builder, cut)));
       whole = tensor::InsertSliceOp::create(
-          builder, part, whole, folded(builder, offsets), folded(builder, cut),
-          folded(builder, Sizes(sizes.size(), 1)));
-      offsets[axis] = offsets[axis] + input.sizes[axis];
+          builder, fitting, whole, folded(builder, offsets),
+          folded(builder, cut), folded(builder, Sizes(sizes.size(), 1)));
+      offsets[axis] = offsets[axis] + part.size;
     }
-    return SmallVector<Value>{whole};
+    return {whole, total};
   }
 };
 
@@ -245,6 +276,9 @@ struct LowerSplit : LowerMoving<SplitOp> {
                                       Movement &move) const override {
     ImplicitLocOpBuilder &builder = move.builder;
     const Input &input = move.inputs[0];
+    if (op.getSplit() && !move.inputs[1].sizes[0].number)
+      return op.emitError("'split' must have a known number of elements, "
+                          "another one is not supported");
     int64_t axis = wrap(op.getAxis(), input.rank());
     Index end = 0;
     Condition positive = true;
