@@ -108,10 +108,17 @@ bool startsAnew(linalg::GenericOp op) {
   });
 }
 
+// What nobody wrote, as what is left of a sum of nothing, has no buffer.
+bool readsNothing(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    return input.getDefiningOp<tensor::EmptyOp>() != nullptr;
+  });
+}
+
 // All operands that the group makes are read row by row.
 bool joins(linalg::GenericOp op, const Group &group) {
   if (group.ops.size() >= mostOperations || !op.hasPureTensorSemantics() ||
-      readsTensors(op) || isContraction(op) || !startsAnew(op) ||
+      readsNothing(op) || readsTensors(op) || isContraction(op) || !startsAnew(op) ||
       !hasOuterLoops(op, group.outer) || !hasDenseRows(op, group.outer))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
@@ -320,7 +327,8 @@ void addProducts(Group &group, TargetAttr target) {
 }
 
 std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
-  if (!seed.hasPureTensorSemantics() || seed.getNumReductionLoops() == 0 ||
+  if (!seed.hasPureTensorSemantics() || readsNothing(seed) ||
+      seed.getNumReductionLoops() == 0 ||
       isContraction(seed))
     return std::nullopt;
   Group group;

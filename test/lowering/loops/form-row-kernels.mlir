@@ -65,3 +65,32 @@ func.func @rows_that_lie_side_by_side_are_for_the_lanes(%x: tensor<64x32xf32>) -
   } -> tensor<32xf32>
   return %y : tensor<32xf32>
 }
+
+// -----
+
+#row0 = affine_map<(d0, d1) -> (d0)>
+#both0 = affine_map<(d0, d1) -> (d0, d1)>
+#id0 = affine_map<(d0) -> (d0)>
+
+// A sum of nothing has no row to read.
+// CHECK-LABEL: @sum_of_nothing
+// CHECK-NOT: onnxc.kernel
+func.func @sum_of_nothing(%n: index) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %none = tensor.empty(%n) : tensor<?x0xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [#both0, #row0], iterator_types = ["parallel", "reduction"]}
+      ins(%none : tensor<?x0xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.addf %in, %out : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %y = linalg.generic {indexing_maps = [#id0, #id0], iterator_types = ["parallel"]}
+      ins(%sum : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.addf %in, %in : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
