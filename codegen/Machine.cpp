@@ -56,6 +56,9 @@ Expected<Lookup> lookUp(StringRef name) {
   const TargetBackend *backend = findTarget(triple);
   if (!backend)
     return failure("no code generator for target '" + name + "'");
+  if (!triple.isOSBinFormatELF() || !triple.isLittleEndian())
+    return failure("target '" + name + "' is not supported: objects are "
+                                       "little-endian ELF");
   backend->initialize();
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);

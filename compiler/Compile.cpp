@@ -228,6 +228,10 @@ LogicalResult Compilation::read() {
   input = std::move(*opened);
   StringRef bytes = input->getBuffer();
   bool isText = StringRef(options.input).ends_with(".mlir");
+  if (isText && !(options.shapes.empty() && options.dims.empty()))
+    return diagnostics.error("--shape and --dim fix the sizes of an ONNX model, "
+                             "not of a text, where they have had their effect",
+                             Exit::Usage);
   return isText ? readText(bytes) : readWire(bytes);
 }
 
@@ -322,8 +326,11 @@ LogicalResult Compilation::recordOptions() {
   auto target = targetAttrFor(&context, {options.target.value_or(""),
                                          options.cpu.value_or(""),
                                          options.features.value_or("")});
-  if (!target)
-    return diagnostics.error(llvm::toString(target.takeError()), Exit::Usage);
+  if (!target) {
+    std::string why = llvm::toString(target.takeError());
+    bool isKnown = StringRef(why).contains("not supported");
+    return diagnostics.error(why, isKnown ? Exit::Unsupported : Exit::Usage);
+  }
   op->setAttr(targetAttrName, *target);
   return success();
 }
