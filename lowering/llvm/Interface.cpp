@@ -3,11 +3,24 @@
 #include "dialects/onnxc/Onnxc.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 
 namespace onnxc {
 namespace {
+
+// Macros of headers that stand before ours, and of compilers.
+bool isMacro(StringRef name) {
+  static const llvm::Regex limits("^(U?(INT|SHRT|LONG|LLONG|CHAR)|SCHAR|SIZE|"
+                                  "PTRDIFF|WCHAR|WINT|SIG_ATOMIC)[A-Z0-9_]*_"
+                                  "(MAX|MIN|WIDTH|C)$");
+  static const llvm::StringSet<> others = {
+      "EOF",   "linux",   "unix",   "i386",   "arm",    "errno", "stdin",
+      "stdout", "stderr", "assert", "offsetof", "CHAR_BIT", "bool", "true",
+      "false"};
+  return limits.match(name) || others.contains(name);
+}
 
 // Words that C and C++ keep for themselves, and names of the header's own.
 bool isReserved(StringRef name) {
@@ -113,7 +126,7 @@ bool isReserved(StringRef name) {
                                           "static_cast",
                                           "dynamic_cast",
                                           "const_cast"};
-  return words.contains(name);
+  return words.contains(name) || isMacro(name);
 }
 
 class Parameters {
