@@ -148,6 +148,8 @@ def OneHotOp : CompositeOp<"OneHot", [9, 11]> {
   let elementType = "values";
   let body = [{
     int64_t rank = rankOf(indices) + 1, at = wrap(axis, rank);
+    if (at < 0 || at >= rank)
+      return graph.fail("'axis' is outside of the rank");
     if (isSurelyNegative(depth))
       return graph.fail("'depth' is negative");
     Node index = cast(indices, 7), length = scalar(cast(depth, 7));

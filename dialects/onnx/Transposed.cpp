@@ -14,6 +14,8 @@ namespace {
 
 using List = SmallVector<int64_t>;
 
+constexpr int64_t mostPhases = 1024;
+
 struct Dimension {
   int64_t stride, dilation, kernel, outputPadding, before, after;
   int64_t reach() const { return (kernel - 1) * dilation + 1; }
@@ -192,6 +194,12 @@ SmallVector<Node> convTranspose(Graph &graph, Node x, Node w, Node b,
       staticSize(w, 0) % how.group != 0)
     return graph.fail("sizes of the weights, and of an image padded to a size, "
                       "must be known and fit the attributes");
+  int64_t phases = 1;
+  for (const Dimension &dim : *dims)
+    phases = llvm::SaturatingMultiply<uint64_t>(phases, dim.stride);
+  if (phases > mostPhases)
+    return graph.fail("strides that make more than " + Twine(mostPhases) +
+                      " convolutions are not supported");
   return {Interleaver(graph, x, w, b, how.group, *dims).all()};
 }
 

@@ -6,7 +6,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from models import BAD, ROOT, Case, model, node, saved, tensor
+from models import BAD, ROOT, UNSUPPORTED, Case, model, node, saved, tensor
 
 CULPRIT = r"node 'culprit' \((\w+)\): error: "
 INT64, BOOL, STRING, FLOAT8 = TensorProto.INT64, TensorProto.BOOL, TensorProto.STRING, TensorProto.FLOAT8E4M3FN
@@ -37,9 +37,24 @@ def split():
     return model([node("Split", ["x"], ["y", "z"], num_outputs=3)], [tensor("x")], [tensor("y", None), tensor("z", None)])
 
 
-def one_hot():
-    return model([node("OneHot", ["i", "d", "v"], ["y"])], [tensor("i", (4,), INT64)], [tensor("y", None)],
-                 [constant(-2, "d"), constant([0, 1], "v", "float32")])
+def split_by(parts):
+    return model([node("Split", ["x", "s"], ["y", "z"])], [tensor("x"), tensor("s", (parts,), INT64)],
+                 [tensor("y", None), tensor("z", None)])
+
+
+def one_hot(depth, **attributes):
+    return model([node("OneHot", ["i", "d", "v"], ["y"], **attributes)], [tensor("i", (4,), INT64)], [tensor("y", None)],
+                 [constant(depth, "d"), constant([0, 1], "v", "float32")])
+
+
+def wide_concat(parts):
+    return model([node("Concat", [f"x{i}" for i in range(parts)], ["y"], axis=0)],
+                 [tensor(f"x{i}") for i in range(parts)], [tensor("y", None)])
+
+
+def transposed(stride):
+    return model([node("ConvTranspose", ["x", "w"], ["y"], strides=[stride])],
+                 [tensor("x", (1, 1, 4)), tensor("w", (1, 1, 3))], [tensor("y", None)])
 
 
 def without_opset():
@@ -79,7 +94,8 @@ def by_hand():
         "Squeeze twice": (unary("Squeeze", shape=(1, 4), extra=[constant([0, -2], "a")]), twice),
         "ReduceSum twice": (unary("ReduceSum", extra=[constant([0, -1], "a")]), twice),
         "Split into another number": (split(), "'num_outputs' is 3, but there are 2 outputs"),
-        "OneHot of negative depth": (one_hot(), "'depth' is negative"),
+        "OneHot of negative depth": (one_hot(-2), "'depth' is negative"),
+        "OneHot on no axis": (one_hot(2, axis=-2 ** 31), "'axis' is outside of the rank"),
         "Pad reflects too much": (unary("Pad", extra=[constant([4, 0], "p")], mode="reflect"), "cannot reflect 4 of 4"),
         "Gather beyond the end": (unary("Gather", extra=[constant([7], "i")]), "'indices' has 7"),
         "LSTM with a wrong W": (lstm(w=(1, 16, 5)), "dimension 2 of 'W' to be 3, got 5"),
@@ -93,6 +109,9 @@ def by_hand():
     }
     for name, (proto, says) in wrong.items():
         yield Case(name, saved(proto), (BAD,), CULPRIT + ".*" + says)
+    yield Case("Split of an unknown number", saved(split_by("n")), (UNSUPPORTED,), CULPRIT + "'split' must have a known")
+    yield Case("ConvTranspose of a huge stride", saved(transposed(2 ** 62)), (UNSUPPORTED,), CULPRIT + "strides that make")
+    yield Case("Concat of 300", saved(wide_concat(300)), (0,))
     yield Case("no opset", saved(without_opset()), (BAD,), "opset_import")
     yield Case("a size of -3", saved(unary("Relu", shape=(-3,))), (BAD,), "'x' has a size of -3")
 
