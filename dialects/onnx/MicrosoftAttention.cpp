@@ -165,6 +165,13 @@ SmallVector<Node> groupQueryAttention(Graph &graph, GroupQueryInputs in) {
   // A first sequence that is shorter than the tensor begins at 0 as well.
   Node length = reshape(cast(in.lengths, 7), {-1, 1}) + 1;
   Node first = op<MaxOp>({length - sizeOf(in.query, 1), 0});
+  if (in.pastKey.given()) {
+    // New keys go behind the past. A cache of fixed size, whose end the lengths
+    // tell, is an index error of the run instead of a wrong answer.
+    constexpr int64_t int64 = 7;
+    Node isElsewhere = !(first == sizeOf(in.pastKey, 2));
+    first = first + gather(graph.ints({0}), cast(isElsewhere, int64), 0);
+  }
   if (in.rotates) {
     Node at = in.positions.given()
                   ? in.positions
