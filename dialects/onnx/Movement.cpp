@@ -115,13 +115,28 @@ static Index shortened(Index step, Index size) {
   return clamp(step, -1 - size, size + 1);
 }
 
+// The elements of an operand that the standard gives any number of.
+static FailureOr<Sizes> elementsOf(Report report, const Input &input,
+                                   StringRef name) {
+  if (input.rank() == 1 && !input.sizes[0].number)
+    return report("'", name, "' must have a known number of elements, another "
+                             "one is not supported");
+  if (input.rank() > 1)
+    return report("'", name, "' must have one dimension");
+  return input.elements();
+}
+
 static FailureOr<SliceRange>
 sliceRange(Report report, SliceOp::GenericAdaptor<Inputs> op) {
   Input data = op.getData();
-  FailureOr<Sizes> starts = op.getStarts().elements(),
-                   ends = op.getEnds().elements(), axes, steps;
-  if (failed(starts) || failed(ends) || starts->size() != ends->size())
-    return report("'starts' and 'ends' must have one known length");
+  FailureOr<Sizes> starts = elementsOf(report, op.getStarts(), "starts");
+  if (failed(starts))
+    return failure();
+  FailureOr<Sizes> ends = elementsOf(report, op.getEnds(), "ends"), axes, steps;
+  if (failed(ends))
+    return failure();
+  if (starts->size() != ends->size())
+    return report("'starts' and 'ends' must be of one length");
   if (op.getAxes().given())
     axes = axesOf(report, op.getAxes(), data.rank());
   else
@@ -282,8 +297,10 @@ SOURCE(ExpandOp) {
 
 SHAPES(TileOp) {
   Input input = op.getInput();
-  FailureOr<Sizes> repeats = op.getRepeats().elements();
-  if (failed(repeats) || int64_t(repeats->size()) != input.rank())
+  FailureOr<Sizes> repeats = elementsOf(report, op.getRepeats(), "repeats");
+  if (failed(repeats))
+    return failure();
+  if (int64_t(repeats->size()) != input.rank())
     return report("'repeats' needs ", input.rank(), " elements");
   Sizes sizes;
   for (auto [size, repeat] : llvm::zip(input.sizes, *repeats))
@@ -302,10 +319,10 @@ static FailureOr<Padding> paddingOf(Report report,
                                     PadOp::GenericAdaptor<Inputs> op) {
   int64_t rank = op.getData().rank();
   FailureOr<Sizes> axes = axesOf(report, op.getAxes(), rank),
-                   pads = op.getPads().elements();
-  if (failed(axes))
+                   pads = elementsOf(report, op.getPads(), "pads");
+  if (failed(axes) || failed(pads))
     return failure();
-  if (failed(pads) || pads->size() != 2 * axes->size())
+  if (pads->size() != 2 * axes->size())
     return report("expected ", 2 * axes->size(), " values in 'pads'");
   Sizes none(rank, 0);
   ArrayRef<Index> all = *pads;
@@ -502,8 +519,10 @@ SHAPES(CenterCropPadOp) {
   SmallVector<int64_t> axes = range(0, input.rank());
   if (OptionalInts given = op.getAxes())
     axes.assign(given->begin(), given->end());
-  FailureOr<Sizes> wanted = op.getShape().elements();
-  if (failed(wanted) || wanted->size() != axes.size())
+  FailureOr<Sizes> wanted = elementsOf(report, op.getShape(), "shape");
+  if (failed(wanted))
+    return failure();
+  if (wanted->size() != axes.size())
     return report("expected ", axes.size(), " values in 'shape'");
   Sizes sizes = input.sizes;
   for (auto [given, size] : llvm::zip(axes, *wanted)) {

@@ -271,7 +271,8 @@ FailureOr<Sizes> axesOf(Report report, const Input &axes, int64_t rank) {
     return sizesOf(range(0, rank));
   FailureOr<Sizes> elements = axes.elements();
   if (failed(elements))
-    return report("the number of axes must be known at compile time");
+    return report("'axes' must have a known number of elements, another one is "
+                  "not supported");
   llvm::SmallDenseSet<int64_t> seen;
   for (Index &axis : *elements) {
     if (axis.number && (*axis.number < -rank || *axis.number >= rank))

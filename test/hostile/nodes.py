@@ -42,6 +42,10 @@ def split_by(parts):
                  [tensor("y", None), tensor("z", None)])
 
 
+def by_list(op, shape):
+    return model([node(op, ["x", "s"], ["y"])], [tensor("x", (1, 4)), tensor("s", shape, INT64)], [tensor("y", None)])
+
+
 def one_hot(depth, **attributes):
     return model([node("OneHot", ["i", "d", "v"], ["y"], **attributes)], [tensor("i", (4,), INT64)], [tensor("y", None)],
                  [constant(depth, "d"), constant([0, 1], "v", "float32")])
@@ -110,6 +114,10 @@ def by_hand():
     for name, (proto, says) in wrong.items():
         yield Case(name, saved(proto), (BAD,), CULPRIT + ".*" + says)
     yield Case("Split of an unknown number", saved(split_by("n")), (UNSUPPORTED,), CULPRIT + "'split' must have a known")
+    for op, name in (("Pad", "pads"), ("Tile", "repeats"), ("Squeeze", "axes")):
+        yield Case(f"{op} by an unknown number", saved(by_list(op, ("n",))), (UNSUPPORTED,),
+                   CULPRIT + f"'{name}' must have a known")
+    yield Case("Pad by a table", saved(by_list("Pad", (2, 2))), (BAD,), CULPRIT + "'pads' must have one dimension")
     yield Case("ConvTranspose of a huge stride", saved(transposed(2 ** 62)), (UNSUPPORTED,), CULPRIT + "strides that make")
     yield Case("Concat of 300", saved(wide_concat(300)), (0,))
     yield Case("no opset", saved(without_opset()), (BAD,), "opset_import")
