@@ -89,13 +89,9 @@ static bool hasRightType(Location loc, RegisteredOperationName name, NamedAttrib
 
 static LogicalResult checkAttributes(Location loc, const OpRecord &record, RegisteredOperationName name,
                                      const NamedAttrList &given) {
-  for (NamedAttribute attribute : given) {
-    StringRef own = attribute.getName().getValue();
+  for (NamedAttribute attribute : given)
     if (!llvm::is_contained(name.getAttributeNames(), attribute.getName()))
-      return emitError(loc) << record.type << " has no attribute '" << own << "'";
-    if (!hasRightType(loc, name, attribute))
-      return emitError(loc) << "attribute '" << own << "' is of another type than " << record.type << " takes";
-  }
+      return emitError(loc) << record.type << " has no attribute '" << attribute.getName().getValue() << "'";
   for (const AttributeSlot &slot : record.attributes) {
     Attribute value = given.get(slot.name);
     if (!value && slot.isRequired)
@@ -105,6 +101,10 @@ static LogicalResult checkAttributes(Location loc, const OpRecord &record, Regis
       return emitError(loc) << "'" << slot.name << "' must be one of '" << llvm::join(slot.words, "', '")
                             << "', got '" << word.getValue() << "'";
   }
+  for (NamedAttribute attribute : given)
+    if (!hasRightType(loc, name, attribute))
+      return emitError(loc) << "attribute '" << attribute.getName().getValue() << "' is of another type than "
+                            << record.type << " takes";
   return success();
 }
 
