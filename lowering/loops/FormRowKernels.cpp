@@ -25,7 +25,7 @@ constexpr int64_t leastTile = 4;
 constexpr size_t mostOperations = 24;
 
 struct Group {
-  SmallVector<int64_t> outer; // sizes
+  SmallVector<int64_t> outer;       // sizes
   llvm::SetVector<Operation *> ops; // generics, and kernels of products
   int64_t tile = 1;                 // rows
   SmallVector<KernelOp> products;
@@ -118,8 +118,9 @@ bool readsNothing(linalg::GenericOp op) {
 // All operands that the group makes are read row by row.
 bool joins(linalg::GenericOp op, const Group &group) {
   if (group.ops.size() >= mostOperations || !op.hasPureTensorSemantics() ||
-      readsNothing(op) || readsTensors(op) || isContraction(op) || !startsAnew(op) ||
-      !hasOuterLoops(op, group.outer) || !hasDenseRows(op, group.outer))
+      readsNothing(op) || readsTensors(op) || isContraction(op) ||
+      !startsAnew(op) || !hasOuterLoops(op, group.outer) ||
+      !hasDenseRows(op, group.outer))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
     return !group.ops.contains(operand.get().getDefiningOp()) ||
@@ -232,9 +233,28 @@ bool readsLittlePerRow(const ProductAccess &access, ArrayRef<unsigned> loops,
   return true;
 }
 
+// Whether windows slide in the kernel: what lies at a border is told from the
+// first row of an image, not of a tile.
+bool slides(KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        auto generic = dyn_cast<linalg::GenericOp>(op);
+        bool isPlain =
+            !generic ||
+            llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) {
+              return map.isProjectedPermutation(
+                  /*allowZeroInResults=*/true);
+            });
+        return isPlain && !isa<tensor::PadOp>(op) ? WalkResult::advance()
+                                                  : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 // The product, where its kernel may be a part of the group.
 bool isProduct(KernelOp kernel, const Group &group) {
-  return kernel && isa<ContractionAttr>(kernel.getSchedule()) &&
+  return kernel && !slides(kernel) &&
+         isa<ContractionAttr>(kernel.getSchedule()) &&
          kernel->getNumResults() == 1 &&
          kernel->getBlock() == group.ops.front()->getBlock() &&
          !group.ops.contains(kernel) &&
@@ -328,8 +348,7 @@ void addProducts(Group &group, TargetAttr target) {
 
 std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   if (!seed.hasPureTensorSemantics() || readsNothing(seed) ||
-      seed.getNumReductionLoops() == 0 ||
-      isContraction(seed))
+      seed.getNumReductionLoops() == 0 || isContraction(seed))
     return std::nullopt;
   Group group;
   int64_t rows = 1;

@@ -250,6 +250,12 @@ def chains():
             yield f"{op}{name}", chain([1, 20, 13, 13], [(op, "x", "y", {"kernel_shape": [3, 3], **attributes})])
     for perm in ([0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [1, 0, 2, 3]):
         yield f"Transpose {perm}", chain([3, 18, 20, 17], [("Transpose", "x", "y", {"perm": perm})])
+    yield "normalized convolution between transposes", chain([1, 32, 14, 14], [
+        ("Conv", "x w d", "c", {"group": 32, "pads": [3] * 4}), ("Transpose", "c", "t", {"perm": [0, 2, 3, 1]}),
+        ("LayerNormalization", "t s o", "n", {}), ("MatMul", "n u", "m", {}), ("Add", "m b", "g", {}),
+        ("Transpose", "g", "y", {"perm": [0, 3, 1, 2]})],
+        {"w": normal(32, 1, 7, 7, scale=0.1), "d": normal(32), "s": normal(32), "o": normal(32, seed=5),
+         "u": normal(32, 64, scale=0.2), "b": normal(64)})
     yield "squeeze and excite", chain([1, 24, 10, 10], [
         ("Conv", "x w", "c", {}), ("GlobalAveragePool", "c", "p", {}), ("Conv", "p d", "q", {}), ("Relu", "q", "r", {}),
         ("Conv", "r u", "s", {}), ("Sigmoid", "s", "t", {}), ("Mul", "c t", "y", {})],
