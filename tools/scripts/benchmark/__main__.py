@@ -16,6 +16,7 @@ import onnx
 
 import engines
 import report
+from inputs import name_of
 from kernels import KERNELS
 from models import MODELS
 
@@ -68,7 +69,7 @@ def measured(path, given, threads):
                            json.dumps(settings)], capture_output=True, text=True)
     if done.returncode:
         why = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        return {"model": path.stem, "threads": threads, "process_failure": why[0]}
+        return {"model": name_of(path), "threads": threads, "process_failure": why[0]}
     return json.loads(done.stdout.splitlines()[-1])
 
 

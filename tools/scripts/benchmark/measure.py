@@ -17,7 +17,7 @@ import onnx
 import doubles
 import engines
 import work
-from inputs import load, make_inputs
+from inputs import load, make_inputs, name_of, stored_inputs
 
 
 def tried(row, name, make):
@@ -77,7 +77,7 @@ def accuracy(row, model, inputs, library, work_folder, mcpu, found):
 
 
 def measure(path, work_folder, threads, seconds, mcpu, wants_accuracy, with_openvino):
-    name = path.stem
+    name = name_of(path)
     row = {"model": name, "threads": threads}
     try:
         row["compile_s"], row["compile_peak_kib"] = engines.compile_model(path, work_folder / f"{name}.o",
@@ -87,7 +87,7 @@ def measure(path, work_folder, threads, seconds, mcpu, wants_accuracy, with_open
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
     model, library = load(path), ctypes.CDLL(str(work_folder / "libbenchmark.so"))
     engines.declare(library)
-    inputs = make_inputs(model)
+    inputs = stored_inputs(path) or make_inputs(model)
     runtime = engines.OnnxRuntime(path, inputs, threads)
     runtime.shortest(1)
     found = {"ort": runtime.outputs()}

@@ -6,25 +6,22 @@ import onnx
 import onnxruntime
 from onnx import helper, shape_inference
 
-from inputs import DIMS
+from inputs import parameters
 
 COUNTED = ("Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "RNN")
 SMALL = 256  # initializers of so many elements may be shapes, so inference has to see them
 
 
-def skeleton(model):
-    """The model with its extents fixed and without the data of large weights, which become inputs."""
+def skeleton(model, inputs):
+    """The model for `inputs`, its extents fixed, and without the data of large weights, which become inputs."""
     graph, copy = model.graph, onnx.ModelProto()
     copy.ir_version = model.ir_version
     copy.opset_import.extend(model.opset_import)
     copy.graph.name = graph.name
     copy.graph.node.extend(graph.node)
     copy.graph.output.extend(onnx.ValueInfoProto(name=info.name) for info in graph.output)
-    copy.graph.input.extend(graph.input)
-    for info in copy.graph.input:
-        for dim in info.type.tensor_type.shape.dim:
-            if dim.dim_param:
-                dim.dim_value = DIMS[dim.dim_param]
+    copy.graph.input.extend(helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, array.shape)
+                            for info, array in zip(parameters(model), inputs))
     for tensor in graph.initializer:
         if math.prod(tensor.dims) <= SMALL:
             copy.graph.initializer.append(tensor)
@@ -33,8 +30,8 @@ def skeleton(model):
     return copy
 
 
-def inferred_shapes(model):
-    graph = shape_inference.infer_shapes(skeleton(model), data_prop=True).graph
+def inferred_shapes(model, inputs):
+    graph = shape_inference.infer_shapes(skeleton(model, inputs), data_prop=True).graph
     shapes = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
     for info in (*graph.input, *graph.value_info, *graph.output):
         shapes[info.name] = [dim.dim_value for dim in info.type.tensor_type.shape.dim]
@@ -46,7 +43,7 @@ def observed_shapes(model, inputs):
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     initializers = {tensor.name: list(tensor.dims) for tensor in model.graph.initializer}
-    given = {info.name: array for info, array in zip(model.graph.input, inputs)}
+    given = {info.name: array for info, array in zip(parameters(model), inputs)}
     wanted = {name for node in model.graph.node if node.op_type in COUNTED for name in (*node.input, node.output[0])}
     names = sorted(wanted - initializers.keys() - given.keys() - {""})
     del copy.graph.output[:]
@@ -77,7 +74,7 @@ def flops(node, shapes):
 
 def shapes_of(model, inputs):
     """Inferred ones, where that finds all of them."""
-    shapes = inferred_shapes(model)
+    shapes = inferred_shapes(model, inputs)
     counted = [node for node in model.graph.node if node.op_type in COUNTED]
     if all(flops(node, shapes) for node in counted):
         return shapes
