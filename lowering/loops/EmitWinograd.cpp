@@ -66,6 +66,7 @@ public:
 
 private:
   LogicalResult trace();
+  OpFoldResult batches();
   void block(OpFoldResult batch, OpFoldResult firstRow, int64_t rows);
   void transformInputs(OpFoldResult batch, OpFoldResult firstRow, int64_t rows);
   void transformInput(ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
@@ -140,13 +141,26 @@ LogicalResult Emitter::emit() {
                               "convolution");
   zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
   int64_t rows = llvm::divideCeil(conv.extent(conv.row), tile);
-  forEach(number(b, 0), number(b, conv.extent(conv.batch)), 1, [&](auto batch) {
+  forEach(number(b, 0), batches(), 1, [&](auto batch) {
     for (RowTiles group : balancedTiles(rows, schedule.getTileRows()))
       forEach(number(b, group.start),
               number(b, group.start + group.count * group.rows), group.rows,
               [&](auto row) { block(batch, row, group.rows); });
   });
   return success();
+}
+
+OpFoldResult Emitter::batches() {
+  int64_t extent = conv.extent(conv.batch);
+  if (!ShapedType::isDynamic(extent))
+    return number(b, extent);
+  unsigned dimension = *yieldedPosition.getResultPosition(
+      b.getAffineDimExpr(conv.batch));
+  BlockArgument destination =
+      kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  return memref::DimOp::create(b, arguments[destination.getArgNumber()],
+                               dimension)
+      .getResult();
 }
 
 void Emitter::block(OpFoldResult batch, OpFoldResult firstRow, int64_t rows) {

@@ -88,7 +88,6 @@ ContractionAttr productSchedule(const SquareConvolution &conv,
 FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
   if (root.getNumLoops() != 7 || root.getNumReductionLoops() != 3 ||
       root.getNumDpsInputs() != 2 || root.getNumDpsInits() != 1 ||
-      llvm::any_of(root.getStaticLoopRanges(), ShapedType::isDynamic) ||
       !isMultiplyAdd(root))
     return failure();
   SquareConvolution conv{};
@@ -121,6 +120,9 @@ FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
       !isWindowIndex(image.getResult(2), root, conv.column, conv.filterColumn))
     return failure();
   conv.batch = batch, conv.input = input, conv.output = last;
+  for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))
+    if (ShapedType::isDynamic(extent) && loop != batch)
+      return failure();
   int64_t expected[] = {last, input, conv.filterRow, conv.filterColumn};
   for (auto [index, loop] : llvm::zip(filter.getResults(), expected))
     if (loopOf(index) != loop)
@@ -147,6 +149,7 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
     return bytes > l2 / 2 ? bytes / farBytesPerCycle : 0.0;
   };
   int64_t batch = conv.extent(conv.batch);
+  batch = ShapedType::isDynamic(batch) ? 1 : batch;
   double best = (9.0 * batch * conv.extent(conv.row) *
                      conv.extent(conv.column) * channels / perCycle +
                  far(9)) /

@@ -16,8 +16,8 @@ struct SquareConvolution {
   }
 };
 
-// Fails unless `root` is a 3x3 convolution of stride 1 in f32 with channels
-// last, static and ungrouped.
+// Fails unless `root` is an ungrouped 3x3 convolution of stride 1 in f32 with
+// channels last, of which the batch alone may be unknown.
 mlir::FailureOr<SquareConvolution>
 matchSquareConvolution(mlir::linalg::GenericOp root);
 
