@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -103,6 +104,38 @@ void splitEmpties(ModuleOp module) {
     }
 }
 
+// A padded copy is a destination too: filled before its source is made, which
+// then may be written into it.
+void padInPlace(ModuleOp module) {
+  SmallVector<tensor::PadOp> pads;
+  module.walk([&](tensor::PadOp pad) {
+    if (!isSpecification(pad) && pad.getConstantPaddingValue() &&
+        pad.getResultType().hasStaticShape() &&
+        pad.getSourceType().hasStaticShape() &&
+        pad.getSource().getDefiningOp())
+      pads.push_back(pad);
+  });
+  for (tensor::PadOp pad : pads) {
+    ImplicitLocOpBuilder b(pad.getLoc(), pad.getSource().getDefiningOp());
+    Value padding = pad.getConstantPaddingValue();
+    if (auto constant = padding.getDefiningOp<arith::ConstantOp>())
+      padding = b.clone(*constant)->getResult(0);
+    else
+      b.setInsertionPoint(pad);
+    RankedTensorType type = pad.getResultType();
+    Value empty = tensor::EmptyOp::create(b, type.getShape(),
+                                          type.getElementType());
+    Value filled = linalg::FillOp::create(b, padding, empty).getResult(0);
+    b.setInsertionPoint(pad);
+    SmallVector<OpFoldResult> steps(type.getRank(), b.getIndexAttr(1));
+    Value whole = tensor::InsertSliceOp::create(
+        b, pad.getSource(), filled, pad.getMixedLowPad(),
+        tensor::getMixedSizes(b, b.getLoc(), pad.getSource()), steps);
+    pad->replaceAllUsesWith(ValueRange(whole));
+    pad.erase();
+  }
+}
+
 LogicalResult eliminateEmpties(ModuleOp module,
                                const OneShotBufferizationOptions &options) {
   OneShotAnalysisState state(module, options);
@@ -121,6 +154,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     makeInputsReadOnly(module);
+    padInPlace(module);
     splitEmpties(module);
     OneShotBufferizationOptions options = makeOptions();
     if (failed(eliminateEmpties(module, options)))

@@ -69,3 +69,23 @@ func.func @specification_stays_on_tensors(%x: tensor<4xf32>, %y: memref<4xf32>) 
       : (tensor<4xf32>, memref<4xf32>) -> ()
   return
 }
+
+// -----
+
+// The producer writes between the zeros.
+// CHECK-LABEL: func.func @pads_in_place(
+// CHECK: %[[PADDED:.*]] = memref.alloc
+// CHECK: linalg.fill {{.*}} outs(%[[PADDED]]
+// CHECK: %[[INNER:.*]] = memref.subview %[[PADDED]][1] [4] [1]
+// CHECK: linalg.map { math.absf } ins(%{{.*}}) outs(%[[INNER]] :
+// CHECK-NOT: memref.alloc
+func.func @pads_in_place(%x: tensor<4xf32>) -> tensor<6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4xf32>
+  %a = linalg.map { math.absf } ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>)
+  %p = tensor.pad %a low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<4xf32> to tensor<6xf32>
+  return %p : tensor<6xf32>
+}
