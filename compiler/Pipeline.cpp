@@ -63,6 +63,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createLowerControlFlow());
   pm.addPass(createPackBorders());
   addCleanup(pm);
+  pm.addPass(createTurnNarrowConvolutions());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
   pm.addPass(createTransformFilters());

@@ -111,6 +111,16 @@ def LowerControlFlow : Pass<"lower-control-flow", "mlir::ModuleOp"> {
                            "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
 }
 
+def TurnNarrowConvolutions : Pass<"turn-narrow-convolutions", "mlir::ModuleOp"> {
+  let summary = "Runs convolutions to a few channels along the rows of the image";
+  let description = [{
+    Where vectors of output channels would be mostly empty, the image is read in NCHW and vectors lie along the
+    innermost loop over pixels: for windows that move by one there and results of at most half a vector of channels,
+    if a count of cycles finds that the moves are worth it.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let summary = "Moves transposes down until they cancel, so that the graph runs in NHWC";
   let description = [{

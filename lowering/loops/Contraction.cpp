@@ -100,9 +100,11 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     unsigned loop = cast<AffineDimExpr>(result).getPosition();
     if (loop == *vector)
       continue;
-    bool everywhere =
-        llvm::all_of(maps, [&](AffineMap map) { return dependsOn(map, loop); });
-    (everywhere ? roles.batches : roles.pixels).push_back(loop);
+    // Rows of a tile share the vectors that they are multiplied with.
+    bool movesVectors = llvm::all_of(maps, [&](AffineMap map) {
+      return dependsOn(map, loop) || !dependsOn(map, *vector);
+    });
+    (movesVectors ? roles.batches : roles.pixels).push_back(loop);
   }
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)

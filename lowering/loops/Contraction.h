@@ -10,8 +10,9 @@ namespace onnxc {
 
 // The roles of the loops of `root`. A register tile is `row` by `vector`.
 struct LoopRoles {
-  // Parallel loops but for `vector`, outermost first; those that every input
-  // depends on (batches) and those that leave one input alone (pixels).
+  // Parallel loops but for `vector`, outermost first: those that every input
+  // read along the vectors depends on (batches) and those that leave such an
+  // input alone (pixels).
   llvm::SmallVector<unsigned> batches, pixels;
   // The loop along the vectors: the innermost one of the output.
   unsigned vector;

@@ -249,9 +249,10 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
   AffineMap output = op.getIndexingMapsArray().back();
   if (op.getNumReductionLoops() == 0 || output.getNumResults() == 0)
     return false;
-  AffineExpr vector = output.getResults().back();
-  return map.getResults().back() == vector &&
-         ofSource.getResults().back() != vector &&
+  unsigned vector =
+      cast<AffineDimExpr>(output.getResults().back()).getPosition();
+  return map.getResults().back().isFunctionOfDim(vector) &&
+         !ofSource.getResults().back().isFunctionOfDim(vector) &&
          llvm::any_of(map.getResults(), [](AffineExpr index) {
            return !isa<AffineDimExpr, AffineConstantExpr>(index);
          });

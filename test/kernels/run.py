@@ -64,6 +64,10 @@ def convolutions():
     yield "3x3, no pads", convolution([1, 32, 18, 18], 32, (3, 3))
     yield "3x3, few pixels", convolution([1, 48, 7, 7], 64, (3, 3), **same)
     yield "3x3, few channels", convolution([1, 5, 9, 9], 7, (3, 3), **same)
+    yield "3x3, one output channel", convolution([2, 24, 18, 37], 1, (3, 3), **same)
+    yield "5x5, three output channels", convolution([1, 24, 20, 48], 3, (5, 5), pads=[2, 2, 2, 2])
+    yield "3x3, three output channels of a first layer", convolution([1, 40, 20, 33], 3, (3, 3), before=False, **same)
+    yield "nine taps, two output channels", convolution([2, 24, 100], 2, (9,), pads=[4, 4])
     yield "3x3, stride 2", convolution([1, 24, 15, 18], 32, (3, 3), strides=[2, 2], **same)
     yield "3x3, dilated", convolution([1, 24, 17, 17], 16, (3, 3), dilations=[2, 2], pads=[2] * 4)
     yield "5x3, stride 2 and 1", convolution([1, 16, 17, 20], 16, (5, 3), strides=[2, 1], pads=[2, 1, 2, 1])
@@ -74,6 +78,10 @@ def convolutions():
     yield "grouped", convolution([1, 32, 12, 12], 48, (3, 3), group=4, **same)
     yield "one dimension", convolution([2, 12, 50], 20, (5,), pads=[2, 2])
     yield "three dimensions", convolution([1, 6, 7, 8, 9], 10, (3, 3, 3), pads=[1] * 6)
+    yield "3x3, many channels, batch of the run", convolution(["n", 40, 21, 19], 56, (3, 3), **same,
+                                                              sizes=[[1, 40, 21, 19], [3, 40, 21, 19]])
+    yield "5x5, three output channels, sizes of the run", convolution(
+        ["n", 24, "h", "w"], 3, (5, 5), pads=[2] * 4, sizes=[[2, 24, 9, 40], [1, 24, 6, 5], [1, 24, 3, 2]])
     for name, batch in (("batch", ["n", 16, 20, 20]), ("height and width", [1, 16, "h", "w"])):
         sizes = [[1, 16, 20, 20], [3, 16, 20, 20]] if batch[0] == "n" else [[1, 16, 9, 30], [1, 16, 20, 5]]
         yield f"3x3, {name} of the run", convolution(batch, 24, (3, 3), sizes=sizes, **same)

@@ -1,0 +1,148 @@
+// Convolutions to a few channels. In NHWC most lanes of a vector of output
+// channels would stay empty; along the rows of an image all are used. So the
+// image is brought to NCHW, which costs one move per element, and the
+// convolution's vectors lie along its innermost loop over pixels.
+#include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_TURNNARROWCONVOLUTIONS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// Cycles to move an element of the image or of the result.
+constexpr double move = 1.5;
+// The time that has to be left of what it was.
+constexpr double worthwhile = 0.7;
+
+// (N, image..., C) to (N, C, image...).
+SmallVector<int64_t> channelsFirst(int64_t rank) {
+  SmallVector<int64_t> order = {0, rank - 1};
+  llvm::append_range(order, llvm::seq<int64_t>(1, rank - 1));
+  return order;
+}
+
+Value transposed(ImplicitLocOpBuilder &b, Value value,
+                 ArrayRef<int64_t> order) {
+  Value empty = tensor::EmptyOp::create(
+      b, applyPermutation(tensor::getMixedSizes(b, b.getLoc(), value), order),
+      getElementTypeOrSelf(value.getType()));
+  return linalg::TransposeOp::create(b, value, empty, order)->getResult(0);
+}
+
+AffineMap permuted(AffineMap map, ArrayRef<int64_t> order) {
+  return AffineMap::get(map.getNumDims(), 0,
+                        applyPermutation(map.getResults(), order),
+                        map.getContext());
+}
+
+// The image of a convolution with channels last whose windows move by one along
+// the rows; null if `root` is none.
+OpOperand *imageOf(linalg::GenericOp root) {
+  AffineMap output = root.getIndexingMapsArray().back();
+  if (root.getNumDpsInputs() != 2 || failed(inferLoopRoles(root)) ||
+      output.getNumResults() < 3)
+    return nullptr;
+  ArrayRef<AffineExpr> results = output.getResults();
+  unsigned pixel = cast<AffineDimExpr>(results.drop_back().back()).getPosition();
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    int64_t rank = map.getNumResults();
+    if (rank != output.getNumResults() || map.getResult(0) != results.front())
+      continue;
+    AffineExpr along = map.getResult(rank - 2);
+    bool slides = coefficient(along, pixel) == 1 && !isa<AffineDimExpr>(along);
+    auto channel = dyn_cast<AffineDimExpr>(map.getResult(rank - 1));
+    if (slides && channel &&
+        root.getIteratorTypesArray()[channel.getPosition()] ==
+            utils::IteratorType::reduction)
+      return input;
+  }
+  return nullptr;
+}
+
+// Compares cycles per pixel: multiply-adds of vectors, of which two are done at
+// once, and in NCHW the moves of the image and of the result.
+bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
+                    TargetAttr target) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  AffineMap output = root.getIndexingMapsArray().back();
+  auto extent = [&](AffineExpr loop) {
+    return extents[cast<AffineDimExpr>(loop).getPosition()];
+  };
+  int64_t outputs = extent(output.getResults().back());
+  int64_t pixels = extent(output.getResults().drop_back().back());
+  int64_t inputs =
+      extent(root.getMatchingIndexingMap(image).getResults().back());
+  double sums = 1;
+  for (auto [size, kind] : llvm::zip(extents, root.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction) {
+      if (ShapedType::isDynamic(size))
+        return false;
+      sums *= size;
+    }
+  double lanes = target.getVectorBits() /
+                 getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
+  if (ShapedType::isDynamic(outputs) || outputs > lanes / 2)
+    return false;
+  double used = ShapedType::isDynamic(pixels)
+                    ? 1
+                    : pixels / (std::ceil(pixels / lanes) * lanes);
+  double both = std::max<int64_t>(target.getFmaPerCycle(), 1);
+  double inChannels = sums / both;
+  double inRows =
+      outputs * sums / (lanes * used * both) + move * (inputs + outputs);
+  return inRows < worthwhile * inChannels;
+}
+
+void turn(linalg::GenericOp root, OpOperand *image) {
+  ImplicitLocOpBuilder b(root.getLoc(), root);
+  SmallVector<int64_t> order =
+      channelsFirst(root.getIndexingMapsArray().back().getNumResults());
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  SmallVector<Value> inputs(root.getInputs());
+  unsigned number = image->getOperandNumber();
+  inputs[number] = transposed(b, inputs[number], order);
+  maps[number] = permuted(maps[number], order);
+  maps.back() = permuted(maps.back(), order);
+  auto fill = root.getOutputs()[0].getDefiningOp<linalg::FillOp>();
+  Value empty = tensor::EmptyOp::create(
+      b,
+      applyPermutation(
+          tensor::getMixedSizes(b, b.getLoc(), root.getOutputs()[0]), order),
+      getElementTypeOrSelf(root.getResult(0)));
+  Value start =
+      linalg::FillOp::create(b, fill.getInputs(), empty).getResult(0);
+  auto turned = linalg::GenericOp::create(
+      b, start.getType(), inputs, start, maps, root.getIteratorTypesArray());
+  turned.getRegion().takeBody(root.getRegion());
+  root->replaceAllUsesWith(
+      ValueRange(transposed(b, turned.getResult(0),
+                            invertPermutationVector(order))));
+  root.erase();
+}
+
+struct TurnNarrowConvolutions
+    : impl::TurnNarrowConvolutionsBase<TurnNarrowConvolutions> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    if (!target || target.getVectorBits() == 0)
+      return;
+    SmallVector<std::pair<linalg::GenericOp, OpOperand *>> narrow;
+    getOperation().walk([&](linalg::GenericOp root) {
+      OpOperand *image = root.getNumReductionLoops() ? imageOf(root) : nullptr;
+      if (image && root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
+          isFasterInRows(root, image, target))
+        narrow.push_back({root, image});
+    });
+    for (auto [root, image] : narrow)
+      turn(root, image);
+  }
+};
+
+} // namespace
+} // namespace onnxc
