@@ -59,16 +59,37 @@ int64_t tilesOf(const SquareConvolution &conv, unsigned loop, int64_t tile) {
   return llvm::divideCeil(conv.extent(loop), tile);
 }
 
-// As many rows of tiles as half of L2 holds of what lies between the transforms
-// and the products, in blocks of equal size.
-int64_t tileRowsPerBlock(const SquareConvolution &conv, int64_t tile,
-                         int64_t l2Bytes) {
-  int64_t rows = tilesOf(conv, conv.row, tile);
-  int64_t rowBytes = (tile + 2) * (tile + 2) *
-                     tilesOf(conv, conv.column, tile) *
-                     (conv.extent(conv.input) + conv.extent(conv.output)) * 4;
-  int64_t most = std::clamp<int64_t>(l2Bytes / 2 / rowBytes, 1, rows);
-  return balancedTiles(rows, most).front().rows;
+// Cycles of the products of all points, and how many rows of tiles they do at
+// once.
+struct Products {
+  double cycles = std::numeric_limits<double>::infinity();
+  int64_t tileRows = 1;
+};
+
+// All weights are read for each block of rows of tiles, beside the
+// multiplications; what lies between the transforms and the products is written
+// and read once, behind L2 where a block's does not fit there. The smallest
+// block of those that take the least time.
+Products chooseBlocks(const SquareConvolution &conv, int64_t tile,
+                      double multiplications, int64_t l2Bytes) {
+  int64_t rows = tilesOf(conv, conv.row, tile),
+          points = (tile + 2) * (tile + 2);
+  int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
+  int64_t weights = points * inputs * outputs * 4;
+  int64_t rowBytes =
+      points * tilesOf(conv, conv.column, tile) * (inputs + outputs) * 4;
+  Products best;
+  for (int64_t most = 1; most <= rows; ++most) {
+    int64_t block = balancedTiles(rows, most).front().rows;
+    bool isFar = block * rowBytes > l2Bytes / 2;
+    double blocks = llvm::divideCeil(rows, block);
+    double streamed = weights > l2Bytes / 2 ? weights * blocks : 0;
+    double cycles = std::max(multiplications, streamed / farBytesPerCycle) +
+                    (isFar ? 2.0 * rowBytes * rows / farBytesPerCycle : 0);
+    if (cycles < best.cycles || (cycles == best.cycles && !isFar))
+      best = {cycles, block};
+  }
+  return best;
 }
 
 ContractionAttr productSchedule(const SquareConvolution &conv,
@@ -144,30 +165,29 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   if (std::min(inputs, outputs) < fewestChannels)
     return {};
   int64_t l2 = target.getL2Bytes(), channels = inputs * outputs;
-  auto far = [&](int64_t points) {
-    int64_t bytes = points * channels * 4;
-    return bytes > l2 / 2 ? bytes / farBytesPerCycle : 0.0;
-  };
   int64_t batch = conv.extent(conv.batch);
   batch = ShapedType::isDynamic(batch) ? 1 : batch;
-  double best = (9.0 * batch * conv.extent(conv.row) *
-                     conv.extent(conv.column) * channels / perCycle +
-                 far(9)) /
+  double pixels = conv.extent(conv.row) * conv.extent(conv.column);
+  double streamed = 9 * channels * 4 > l2 / 2 ? 9.0 * channels * 4 : 0;
+  double best = batch *
+                std::max(9 * pixels * channels / perCycle,
+                         streamed / farBytesPerCycle) /
                 leastGain;
   WinogradAttr schedule;
   for (auto [tile, input, output] : transformCosts) {
-    int64_t points = (tile + 2) * (tile + 2);
     int64_t columns = tilesOf(conv, conv.column, tile);
-    double tiles = batch * tilesOf(conv, conv.row, tile) * columns;
-    double cycles = points * tiles * channels / perCycle + far(points) +
-                    tiles * (inputs * input + outputs * output) / perCycle;
+    double tiles = tilesOf(conv, conv.row, tile) * columns;
+    Products products = chooseBlocks(
+        conv, tile, (tile + 2) * (tile + 2) * tiles * channels / perCycle, l2);
+    double cycles =
+        batch * (products.cycles +
+                 tiles * (inputs * input + outputs * output) / perCycle);
     if (cycles >= best)
       continue;
     best = cycles;
-    int64_t block = tileRowsPerBlock(conv, tile, l2);
-    schedule =
-        WinogradAttr::get(target.getContext(), tile, block,
-                          productSchedule(conv, target, block * columns));
+    schedule = WinogradAttr::get(
+        target.getContext(), tile, products.tileRows,
+        productSchedule(conv, target, products.tileRows * columns));
   }
   return schedule;
 }
