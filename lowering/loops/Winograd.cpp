@@ -92,14 +92,16 @@ Products chooseBlocks(const SquareConvolution &conv, int64_t tile,
   return best;
 }
 
+// The weights of all points come by between two uses of one.
 ContractionAttr productSchedule(const SquareConvolution &conv,
-                                TargetAttr target, int64_t rows) {
+                                TargetAttr target, int64_t tile, int64_t rows) {
   ContractionShape shape{};
   shape.rows = rows;
   shape.columns = conv.extent(conv.output);
   shape.elementBits = 32;
   shape.taps = shape.reduction = conv.extent(conv.input);
-  shape.weightBytes = shape.columns * shape.reduction * 4;
+  shape.weightBytes =
+      (tile + 2) * (tile + 2) * shape.columns * shape.reduction * 4;
   shape.rowStride = shape.reduction * 4;
   return chooseSchedule(target.getContext(), target, shape);
 }
@@ -187,7 +189,7 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
     best = cycles;
     schedule = WinogradAttr::get(
         target.getContext(), tile, products.tileRows,
-        productSchedule(conv, target, products.tileRows * columns));
+        productSchedule(conv, target, tile, products.tileRows * columns));
   }
   return schedule;
 }
