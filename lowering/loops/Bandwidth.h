@@ -9,6 +9,6 @@ inline constexpr double loadsPerCycle = 2;
 // Streamed from L2 beside multiplications.
 inline constexpr double l2BytesPerCycle = 24;
 // From behind L2, where weights of a network lie.
-inline constexpr double farBytesPerCycle = 6;
+inline constexpr double farBytesPerCycle = 8;
 
 } // namespace onnxc
