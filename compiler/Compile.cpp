@@ -6,6 +6,7 @@
 #include "compiler/Diagnostics.h"
 #include "compiler/Dump.h"
 #include "compiler/Pipeline.h"
+#include "compiler/UseOrder.h"
 #include "compiler/import/Importer.h"
 #include "compiler/report/Collect.h"
 #include "dialects/onnx/Families.h" // generated: the classes of every family
@@ -364,6 +365,7 @@ LogicalResult Compilation::runStage(size_t index) {
   passes.enableVerifier();
   options.configure(passes);
   stage.add(passes, options);
+  sortUses(*module);
   if (failed(passes.run(*module)) || failed(verifyStage(stage, *module))) {
     if (diagnostics.problems().empty())
       return diagnostics.error("stage '" + stage.name +

@@ -96,12 +96,15 @@ Value buildDestination(RewriterBase &rewriter, SubsetInsertionOpInterface op,
 void splitEmpties(ModuleOp module) {
   SmallVector<tensor::EmptyOp> empties;
   module.walk([&](tensor::EmptyOp empty) { empties.push_back(empty); });
-  for (tensor::EmptyOp empty : empties)
-    for (OpOperand &use :
-         llvm::make_early_inc_range(llvm::drop_begin(empty->getUses()))) {
+  for (tensor::EmptyOp empty : empties) {
+    if (empty->hasOneUse())
+      continue;
+    for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
       OpBuilder builder(use.getOwner());
       use.set(builder.clone(*empty)->getResult(0));
     }
+    empty.erase();
+  }
 }
 
 // A padded copy is a destination too: filled before its source is made, which
