@@ -114,10 +114,11 @@ private:
     return options.form == Form::Assembly || options.form == Form::Llvm ||
            options.form == Form::Bitcode;
   }
+  std::string outsideWeights() const;
   // Text and bitcode have their weights in a file as well.
   std::string weightsPath() const {
-    return options.weightsFile.empty() ? options.output + ".weights"
-                                       : options.weightsFile;
+    std::string outside = outsideWeights();
+    return outside.empty() ? options.output + ".weights" : outside;
   }
   bool stopsAt(StringRef stage) const { return options.stopAfter == stage; }
 
@@ -198,6 +199,19 @@ std::string Compilation::besides(StringRef extension) const {
   return std::string(path);
 }
 
+// The file of --weights; of a text that remembers one, beside the object. Empty
+// where the object holds its weights.
+std::string Compilation::outsideWeights() const {
+  if (!options.weightsFile.empty() || !module)
+    return options.weightsFile;
+  auto name = (*module)->getAttrOfType<StringAttr>(outsideAttrName);
+  if (!name || llvm::sys::path::filename(name.getValue()) != name.getValue())
+    return "";
+  llvm::SmallString<128> path(llvm::sys::path::parent_path(options.output));
+  llvm::sys::path::append(path, name.getValue());
+  return std::string(path);
+}
+
 std::vector<std::string> Compilation::outputs() const {
   if (options.checkOnly)
     return {};
@@ -208,7 +222,7 @@ std::vector<std::string> Compilation::outputs() const {
     paths.push_back(options.output + ".weights");
   else if (hasHeader())
     paths.push_back(besides(".h"));
-  if (options.stopAfter.empty() && (isText() || !options.weightsFile.empty()))
+  if (options.stopAfter.empty() && (isText() || !outsideWeights().empty()))
     paths.push_back(weightsPath());
   if (options.writeDependencies)
     paths.push_back(besides(".d"));
@@ -321,6 +335,15 @@ LogicalResult Compilation::recordOptions() {
                                           : "default"));
   if (!options.name.empty())
     op->setAttr(prefixAttrName, builder.getStringAttr(options.name));
+  if (options.profile)
+    op->setAttr(profileAttrName, builder.getUnitAttr());
+  if (options.largeDataThreshold)
+    op->setAttr(largeDataAttrName,
+                builder.getI64IntegerAttr(*options.largeDataThreshold));
+  if (!options.weightsFile.empty())
+    op->setAttr(outsideAttrName,
+                builder.getStringAttr(
+                    llvm::sys::path::filename(options.weightsFile)));
   bool given = options.target || options.cpu || options.features;
   if (!given && op->hasAttr(targetAttrName))
     return success();
@@ -468,7 +491,7 @@ LogicalResult Compilation::writeModule() {
 LogicalResult Compilation::writeObject() {
   if (failed(checkRam()))
     return failure();
-  if (isText() && options.output == "-" && options.weightsFile.empty() &&
+  if (isText() && options.output == "-" && outsideWeights().empty() &&
       weightsBytes(*module))
     return diagnostics.error("text on standard output needs a file for the "
                              "weights: --weights=FILE",
@@ -480,9 +503,9 @@ LogicalResult Compilation::writeObject() {
   emission.form = options.form;
   emission.level = levelOf(*module);
   emission.weightsPath = weightsPath();
-  emission.keepsWeightsOutside = !options.weightsFile.empty();
-  emission.largestNearBytes =
-      options.largeDataThreshold.value_or(emission.largestNearBytes);
+  emission.keepsWeightsOutside = !outsideWeights().empty();
+  if (auto near = (*module)->getAttrOfType<IntegerAttr>(largeDataAttrName))
+    emission.largestNearBytes = near.getValue().getLimitedValue();
   emission.weightsName = llvm::sys::path::filename(emission.weightsPath).str();
   auto aside = TemporaryFile::create(options.output);
   if (!aside)

@@ -7,6 +7,7 @@
 #include "compiler/Pipeline.h"
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnx/Shape.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/include/onnxc/model.h"
@@ -24,7 +25,8 @@ namespace {
 constexpr StringLiteral prefix = "folded";
 
 LogicalResult lower(ModuleOp module, Options options) {
-  options.foldConstants = options.profile = false;
+  options.foldConstants = false;
+  module->removeAttr(profileAttrName);
   auto target = targetAttrFor(module.getContext(), {"", "native", ""});
   if (!target) {
     llvm::consumeError(target.takeError());

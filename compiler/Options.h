@@ -38,15 +38,17 @@ struct Options {
   std::optional<std::string> target, cpu, features;
   std::optional<unsigned> level;
   std::optional<Numerics> numerics;
+  std::string weightsFile; // weights go here instead of into the object
+  std::optional<uint64_t> largeDataThreshold; // bytes of weights
+  // Measures its regions when it runs: one more output, see ProfileRegions.
+  bool profile = false;
 
   // Of inputs of the model: they win over what the model declares.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   std::map<std::string, int64_t> dims;
   bool allowNewerOpset = false;
 
-  std::string weightsFile; // weights go here instead of into the object
-  std::optional<uint64_t> largeDataThreshold; // bytes of weights
-  std::optional<uint64_t> maxRam;             // bytes of arena
+  std::optional<uint64_t> maxRam; // bytes of arena
   std::vector<std::string> dumps;
   std::string dumpFolder; // empty: dumps go to standard error; alone: of all
   std::string stopAfter;
@@ -55,8 +57,6 @@ struct Options {
   bool json = false;      // ... as JSON on standard output
   bool verbose = false;
   bool foldConstants = true; // not while constants are evaluated
-  // Measures its regions when it runs: one more output, see ProfileRegions.
-  bool profile = false;
   std::string report; // FILE.txt, FILE.json or FILE.html; empty: none
   unsigned threads = 0; // of the compiler; 0 is as many as there are
 

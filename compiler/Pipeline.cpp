@@ -88,9 +88,8 @@ void addMemory(OpPassManager &pm, const Options &options) {
   pm.addPass(createPlanArena());
 }
 
-void addLlvm(OpPassManager &pm, const Options &options) {
-  if (options.profile)
-    pm.addPass(createProfileRegions());
+void addLlvm(OpPassManager &pm, const Options &) {
+  pm.addPass(createProfileRegions());
   addCleanup(pm);
   pm.addPass(createExpandKernels());
   pm.addPass(createSplitKernels());

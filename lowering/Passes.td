@@ -343,7 +343,7 @@ def EmbedWeights : Pass<"embed-weights", "mlir::ModuleOp"> {
 def ProfileRegions : Pass<"profile-regions", "mlir::ModuleOp"> {
   let summary = "Measures how long each region of the model takes";
   let description = [{
-    Only with `--profile`. A region is a kernel, or an operation in none. The model gets one more output,
+    Only with `onnxc.profile` (`--profile`). A region is a kernel, or an operation in none. The model gets one more output,
     `onnxc.profile`: for each region the ticks of the machine's clock that it took, and for the whole call as the last
     element. Regions in loops add up.
 

@@ -10,6 +10,12 @@ inline constexpr llvm::StringLiteral levelAttrName = "onnxc.level";
 inline constexpr llvm::StringLiteral numericsAttrName = "onnxc.numerics";
 // --name, where it was given.
 inline constexpr llvm::StringLiteral prefixAttrName = "onnxc.name";
+// --profile, a unit.
+inline constexpr llvm::StringLiteral profileAttrName = "onnxc.profile";
+// --large-data-threshold, an i64, where it was given.
+inline constexpr llvm::StringLiteral largeDataAttrName = "onnxc.large_data";
+// --weights, where it was given: the name of the file, without its folder.
+inline constexpr llvm::StringLiteral outsideAttrName = "onnxc.outside_weights";
 
 inline unsigned levelOf(mlir::ModuleOp module) {
   auto level = module->getAttrOfType<mlir::IntegerAttr>(levelAttrName);

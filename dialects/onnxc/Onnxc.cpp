@@ -42,8 +42,12 @@ LogicalResult OnnxcDialect::verifyOperationAttribute(Operation *op,
     return op->emitError() << "'" << name << "' must be an integer from 0 to 3";
   if (name == numericsAttrName && !isWord({"default", "strict"}))
     return op->emitError() << "'" << name << "' must be \"default\" or \"strict\"";
-  if ((name == stageAttrName || name == prefixAttrName) && !isWord({}))
+  if ((name == stageAttrName || name == prefixAttrName ||
+       name == outsideAttrName) &&
+      !isWord({}))
     return op->emitError() << "'" << name << "' must be a string";
+  if (name == largeDataAttrName && !isa<IntegerAttr>(attribute.getValue()))
+    return op->emitError() << "'" << name << "' must be an integer";
   if (name == targetAttrName && !isa<TargetAttr>(attribute.getValue()))
     return op->emitError() << "'" << name << "' must be a #onnxc.target";
   return success();

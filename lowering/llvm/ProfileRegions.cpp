@@ -2,6 +2,7 @@
 // code around the regions, written before anything is expanded. The results
 // leave the model as one more output: whoever runs it needs no second protocol.
 #include "lowering/Passes.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/memory/Regions.h"
 #include "lowering/memory/Signature.h"
@@ -50,7 +51,7 @@ BlockArgument addOutput(func::FuncOp model, int64_t elements) {
 struct ProfileRegions : impl::ProfileRegionsBase<ProfileRegions> {
   void runOnOperation() override {
     func::FuncOp model = findModel(getOperation());
-    if (!model)
+    if (!model || !getOperation()->hasAttr(profileAttrName))
       return;
     if (failed(lentMemory(model)))
       return signalPassFailure();

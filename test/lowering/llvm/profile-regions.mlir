@@ -1,9 +1,10 @@
-// RUN: onnxc-opt --profile-regions %s | FileCheck %s
+// RUN: onnxc-opt --profile-regions --split-input-file %s | FileCheck %s
 
 // CHECK-LABEL: @model
 // CHECK-SAME: %[[OUT:[^:]*]]: memref<4xf32> {onnxc.name = "y", onnxc.output = 0 : i64}
 // CHECK-SAME: %[[TABLE:[^:]*]]: memref<3xi64> {onnxc.name = "onnxc.profile", onnxc.output = 1 : i64}
 // CHECK-SAME: %{{.*}}: memref<?xi8>, %{{.*}}: memref<?xi8>, %{{.*}}: !llvm.ptr
+module attributes {onnxc.profile} {
 func.func @model(%x: memref<4xf32>, %y: memref<4xf32> {onnxc.name = "y", onnxc.output = 0 : i64},
                  %arena: memref<?xi8>, %weights: memref<?xi8>, %call: !llvm.ptr) {
   %zero = arith.constant 0.0 : f32
@@ -33,3 +34,16 @@ func.func @model(%x: memref<4xf32>, %y: memref<4xf32> {onnxc.name = "y", onnxc.o
   return
 }
 // CHECK: func.func private @onnxc_ticks() -> i64
+}
+
+// -----
+
+// Without the word on its module a model stays as it is.
+// CHECK-LABEL: @model
+// CHECK-NOT: onnxc_ticks
+func.func @model(%y: memref<4xf32> {onnxc.name = "y", onnxc.output = 0 : i64}, %arena: memref<?xi8>,
+                 %weights: memref<?xi8>, %call: !llvm.ptr) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<4xf32>)
+  return
+}
