@@ -205,10 +205,14 @@ LogicalResult Emitter::learnSizes() {
 // Those that walk the rows that other operations of the body make, or read.
 FailureOr<SmallVector<unsigned>> Emitter::outerLoopsOf(KernelOp product) {
   FailureOr<ProductAccess> access = outputOf(product);
-  for (OpOperand &operand : product->getOpOperands())
-    if (product.isDpsInput(&operand) && operand.get().getDefiningOp() &&
+  for (OpOperand &operand : product->getOpOperands()) {
+    Operation *producer = operand.get().getDefiningOp();
+    // An empty tensor gives the accumulators their size; nobody reads it.
+    if (product.isDpsInput(&operand) && producer &&
+        !isa<tensor::EmptyOp>(producer) &&
         isa<ShapedType>(operand.get().getType()))
       access = inputOf(product, operand);
+  }
   if (failed(access))
     return failure();
   return outerLoops(*access, outer);

@@ -33,7 +33,7 @@ def chain(shape, nodes, weights=None, sizes=None, ranks=None):
                               initializers)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     proto = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    return lambda: (proto, [[normal(*size)] for size in sizes or [shape]])
+    return lambda: (proto, [[normal(*size)] for size in ([shape] if sizes is None else sizes)])
 
 
 def convolution(shape, filters, kernel, group=1, sizes=None, after=(), before=True, **attributes):
@@ -130,6 +130,16 @@ def products():
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
 
 
+def products_around_a_norm():
+    """Both inputs have as many rows, each in a dimension of its own."""
+    nodes = [("Transpose", "a", "t", {"perm": [1, 0, 2]}), ("MatMul", "t w", "m", {}), ("Add", "x m", "s", {}),
+             ("LayerNormalization", "s g b", "n", {}), ("MatMul", "n v", "p", {}), ("Relu", "p", "y", {})]
+    proto, _ = chain([1, "rows", 16], nodes, {"w": normal(16, 16, scale=0.2), "v": normal(16, 16, seed=4, scale=0.2),
+                                              "g": normal(16), "b": normal(16, seed=5)}, sizes=[])()
+    proto.graph.input.append(helper.make_tensor_value_info("a", TensorProto.FLOAT, ["rows", 1, 16]))
+    return proto, [[normal(1, rows, 16), normal(rows, 1, 16, seed=6)] for rows in (1, 5, 40)]
+
+
 def rows():
     for axis in (-1, 1, 0):
         yield f"Softmax on axis {axis}", chain([3, 5, 37], [("Softmax", "x", "y", {"axis": axis})])
@@ -147,6 +157,7 @@ def rows():
     yield "Softmax of some rows, rows of the run", chain(["a", 3, "b", "b"], [
         ("Softmax", "x", "p", {}), ("ReduceMax", "x a", "m", {}), ("Greater", "m one", "c", {}),
         ("Where", "c p zero", "y", {})], last, [[2, 3, 13, 13], [1, 3, 40, 40]])
+    yield "products around a norm, rows of two inputs of the run", products_around_a_norm
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
