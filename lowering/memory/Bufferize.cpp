@@ -112,10 +112,11 @@ void splitEmpties(ModuleOp module) {
 void padInPlace(ModuleOp module) {
   SmallVector<tensor::PadOp> pads;
   module.walk([&](tensor::PadOp pad) {
-    if (!isSpecification(pad) && pad.getConstantPaddingValue() &&
+    Operation *source = pad.getSource().getDefiningOp();
+    if (source && source->getBlock() == pad->getBlock() &&
+        !isSpecification(pad) && pad.getConstantPaddingValue() &&
         pad.getResultType().hasStaticShape() &&
-        pad.getSourceType().hasStaticShape() &&
-        pad.getSource().getDefiningOp())
+        pad.getSourceType().hasStaticShape())
       pads.push_back(pad);
   });
   for (tensor::PadOp pad : pads) {
@@ -139,6 +140,47 @@ void padInPlace(ModuleOp module) {
   }
 }
 
+// More uses than a network has of any value but its sizes.
+constexpr unsigned manyUses = 256;
+
+// The analysis compares all uses of what may be one buffer, views included, with
+// each other. Where there are very many, each looks at the buffer for itself;
+// nothing else does, so that nobody can write it.
+void partUses(Value value) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses())
+    if (!isa<tensor::DimOp>(use.getOwner()))
+      uses.push_back(&use);
+  if (uses.size() <= manyUses)
+    return;
+  auto type = cast<RankedTensorType>(value.getType());
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Location loc = value.getLoc();
+  Value own = value;
+  if (!isa<BlockArgument>(value)) // an input is read only anyway
+    own = AllocTensorOp::create(builder, loc, type, ValueRange(), value);
+  Value buffer = ToBufferOp::create(
+      builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
+      own, /*read_only=*/true);
+  for (OpOperand *use : uses) {
+    builder.setInsertionPoint(use->getOwner());
+    use->set(ToTensorOp::create(builder, loc, type, buffer, /*restrict=*/true,
+                                /*writable=*/false));
+  }
+}
+
+void partUses(func::FuncOp function) {
+  SmallVector<Value> values(function.getArguments());
+  for (Operation &op : function.getOps())
+    if (!isa<tensor::EmptyOp>(op) && !op.hasTrait<OpTrait::ConstantLike>())
+      llvm::append_range(values, op.getResults());
+  for (Value value : values)
+    if (auto type = dyn_cast<RankedTensorType>(value.getType());
+        type && !type.getEncoding())
+      partUses(value);
+}
+
 LogicalResult eliminateEmpties(ModuleOp module,
                                const OneShotBufferizationOptions &options) {
   OneShotAnalysisState state(module, options);
@@ -159,6 +201,9 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     makeInputsReadOnly(module);
     padInPlace(module);
     splitEmpties(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal())
+        partUses(function);
     OneShotBufferizationOptions options = makeOptions();
     if (failed(eliminateEmpties(module, options)))
       return signalPassFailure();

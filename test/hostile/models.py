@@ -205,6 +205,14 @@ def meaning():
                (BAD,), "12345")
 
 
+def parts(op, count, **attributes):
+    """The first takes an input apart, the other a value."""
+    names = [f"p{i}" for i in range(count)]
+    whole = ["x"] if op == "Sum" else ["z"]
+    nodes = [node("Exp", ["x"], ["z"]), node("Split", whole, names, num_outputs=count), node(op, names, ["y"], **attributes)]
+    return model(nodes, [tensor("x", (count, 4))], [tensor("y", None)])
+
+
 def without_type():
     proto = model([node("Relu", ["x"], ["y"])])
     proto.graph.input[0].ClearField("type")
@@ -227,6 +235,8 @@ def size(folder):
     yield Case("12 nested Loops", saved(nested_loops(12)), (0,), runs=True)
     yield Case("30 nested Loops", saved(nested_loops(30)), (BUDGET,), "node 'loop13' .*budget of 16")
     yield Case("2,000 inputs", saved(wide(2000)), (0,), runs=True)
+    yield Case("5,000 parts of an input, summed", saved(parts("Sum", 5000)), (0,), runs=True)
+    yield Case("5,000 parts of a value, joined", saved(parts("Concat", 5000, axis=0)), (0,), runs=True)
     yield Case("chain of 100,000 Neg", built(chain, "Neg", 100000), (0, BUDGET))
     yield Case("chain of 100,000 Add", built(chain, "Add", 100000), (0, BUDGET))
     yield Case("chain of 100,000 mixed nodes", built(varied_chain, 100000), (0, BUDGET))
