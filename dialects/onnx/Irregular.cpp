@@ -1,5 +1,6 @@
 // Shapes of the operators that fit no family.
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Recurrent.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 
@@ -278,6 +279,10 @@ FailureOr<Shapes> recurrentShapes(Report report, const RecurrentOperands &net,
   if (x.rank() != 3 || r.rank() != 3)
     return report("expected tensors of rank 3, got ", x.rank(), " and ",
                   r.rank());
+  if (net.activations)
+    for (auto name : net.activations->getAsRange<StringAttr>())
+      if (!findActivation(name.getValue()))
+        return report("activation '", name.getValue(), "' is unknown");
   Index directions = net.direction == "bidirectional" ? 2 : 1,
         hidden = r.sizes[2], rows = hidden * net.gates;
   Index time = x.sizes[net.layout ? 1 : 0], batch = x.sizes[net.layout ? 0 : 1];

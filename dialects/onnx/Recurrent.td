@@ -11,7 +11,8 @@ class RecurrentOp<string type, int gates> : SizedOp<type, [1, 7, 14, 22]> {
   let extraClassDefinition = record # inferSized # [{
 llvm::FailureOr<Shapes> $cppClass::shapes(Report report, GenericAdaptor<llvm::ArrayRef<Input>> op) {
   return recurrentShapes(report, {op.getX(), op.getW(), op.getR(), op.getB(), op.getSequenceLens(), op.getInitialH(),
-                                  }] # cellOperands # ", " # gates # [{, op.getLayout(), op.getDirection()},
+                                  }] # cellOperands # ", " # gates # [{, op.getLayout(), op.getDirection(),
+                                  op.getActivations()},
                          }] # !size(results) # [{);
 }
 }];

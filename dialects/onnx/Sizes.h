@@ -81,6 +81,7 @@ struct RecurrentOperands {
   Input x, w, r, b, lengths, initialH, initialC, peephole;
   int64_t gates, layout;
   llvm::StringRef direction;
+  std::optional<mlir::ArrayAttr> activations;
 };
 llvm::FailureOr<Shapes> recurrentShapes(Report report,
                                         const RecurrentOperands &net,

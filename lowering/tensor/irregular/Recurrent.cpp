@@ -1,6 +1,7 @@
 // RNN, GRU and LSTM: one product for the inputs of all steps, then a loop over
 // time. The body is written in onnx operators, which the same conversion lowers.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnx/Recurrent.h"
 #include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -107,60 +108,39 @@ private:
     return activate(function, x);
   }
 
-  StringRef functionName(size_t i) {
+  const Activation &functionAt(size_t i) {
+    StringRef name =
+        net.gates > 1 && i % net.functions == 0 ? "Sigmoid" : "Tanh";
     if (net.activations && i < net.activations->size())
-      return mlir::cast<StringAttr>((*net.activations)[i]).getValue();
-    return net.gates > 1 && i % net.functions == 0 ? "Sigmoid" : "Tanh";
+      name = mlir::cast<StringAttr>((*net.activations)[i]).getValue();
+    return *findActivation(name);
   }
 
   // Functions take their alphas and betas from lists, one after the other; a
   // function without one takes none.
-  static bool hasBeta(StringRef name) {
-    return name.equals_insensitive("Affine") ||
-           name.equals_insensitive("ScaledTanh") ||
-           name.equals_insensitive("HardSigmoid");
-  }
-  static bool hasAlpha(StringRef name) {
-    return hasBeta(name) || name.equals_insensitive("LeakyRelu") ||
-           name.equals_insensitive("ThresholdedRelu") ||
-           name.equals_insensitive("Elu");
+  double parameter(size_t i, int number, std::optional<ArrayRef<float>> given,
+                   double otherwise) {
+    size_t taken = 0;
+    for (size_t before = 0; before < i; ++before)
+      taken += functionAt(before).parameters >= number;
+    return given && taken < given->size() ? double((*given)[taken]) : otherwise;
   }
 
   Node activate(int64_t function, Node x) {
     size_t i = direction * net.functions + function;
-    StringRef name = functionName(i);
-    auto value = [&](std::optional<ArrayRef<float>> given,
-                     bool (*takes)(StringRef), double otherwise) {
-      size_t taken = 0;
-      for (size_t before = 0; before < i; ++before)
-        taken += takes(functionName(before));
-      return given && taken < given->size() ? double((*given)[taken])
-                                            : otherwise;
-    };
-    auto alpha = [&](double otherwise) {
-      return value(net.alphas, hasAlpha, otherwise);
-    };
-    auto beta = [&](double otherwise) {
-      return value(net.betas, hasBeta, otherwise);
-    };
-    auto is = [&](StringRef other) { return name.equals_insensitive(other); };
-    if (is("Affine"))
-      return alpha(1) * x + beta(0);
-    if (is("ScaledTanh"))
-      return alpha(1) * graph.op("onnx.Tanh", beta(1) * x);
-    if (is("HardSigmoid"))
-      return graph.op("onnx.HardSigmoid", x,
-                      {{"alpha", alpha(0.2)}, {"beta", beta(0.5)}});
-    if (is("LeakyRelu"))
-      return graph.op("onnx.LeakyRelu", x, {{"alpha", alpha(0.01)}});
-    if (is("ThresholdedRelu") || is("Elu"))
-      return graph.op(is("Elu") ? "onnx.Elu" : "onnx.ThresholdedRelu", x,
-                      {{"alpha", alpha(1)}});
-    for (StringRef plain : {"Tanh", "Sigmoid", "Relu", "Softsign", "Softplus"})
-      if (is(plain))
-        return graph.op(("onnx." + plain).str(), x);
-    graph.fail("activation '" + name + "' is unknown");
-    return x;
+    const Activation &activation = functionAt(i);
+    double alpha = parameter(i, 1, net.alphas, activation.alpha),
+           beta = parameter(i, 2, net.betas, activation.beta);
+    if (activation.name == "Affine")
+      return alpha * x + beta;
+    if (activation.name == "ScaledTanh")
+      return alpha * graph.op("onnx.Tanh", beta * x);
+    SmallVector<NamedNumber> attributes;
+    if (activation.parameters > 0)
+      attributes.emplace_back("alpha", alpha);
+    if (activation.parameters > 1)
+      attributes.emplace_back("beta", beta);
+    return graph.op(("onnx." + activation.name).str(), x, attributes);
   }
 
   Graph &graph;
@@ -335,7 +315,7 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
     }
     net.hidden = staticSize(net.r, 2);
     if (net.hidden < 0)
-      return op.emitError("the size of the state must be known");
+      return op.emitError("a state of unknown size is not supported");
     bool batchFirst = op.getLayout() != 0;
     if (batchFirst) {
       net.x = transpose(net.x, {1, 0, 2});
