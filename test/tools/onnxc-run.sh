@@ -51,6 +51,11 @@ expect 1 "status 2: node 'pick' \(Gather\), indices" "$run" "$model" --data "$wo
 printf 'no message' > "$work/other/input_1.pb"
 expect 1 'is no TensorProto' "$run" "$model" --data "$work/other"
 
+# Beside files, --shape and --dim say what these have to be.
+expect 0 '' "$run" "$model" --data "$work/data" --dim N=1 --shape x:1x3
+expect 1 "--shape says 2x3, but input 'x' in '.*' is 1x3" "$run" "$model" --data "$work/data" --shape x:2x3
+expect 1 "--dim says N=2, but input 'x' in '.*' is 1x3" "$run" "$model" --data "$work/data" --dim N=2
+
 expect 1 'dimension 1 is 4, expected 3' "$run" "$model" --shape x:1x4
 expect 2 "no input is named 'z'" "$run" "$model" --shape z:1
 expect 2 "no dimension is named 'M'" "$run" "$model" --dim M=1

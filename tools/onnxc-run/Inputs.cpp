@@ -9,6 +9,32 @@
 
 namespace onnxc::run {
 
+// Why a tensor of a file is not what --shape and --dim promise; empty where it
+// is.
+static std::string brokenPromise(const onnxc_model &model,
+                                 const onnxc_value &input, const Tensor &tensor,
+                                 const Options &options) {
+  const char *name = onnxc_value_name(&input);
+  auto given = options.shapes.find(name);
+  if (given != options.shapes.end() && given->second != tensor.dims)
+    return fmt::format("--shape says {}, but input '{}' in '{}' is {}",
+                       shapeText(given->second), name, options.data,
+                       shapeText(tensor.dims));
+  for (uint32_t i = 0; i < input.rank && i < tensor.dims.size(); ++i) {
+    const onnxc_dim &dim = onnxc_value_dims(&input)[i];
+    if (dim.extent >= 0 || dim.symbol < 0)
+      continue;
+    const char *symbol =
+        onnxc_symbol_name(&onnxc_model_symbols(&model)[dim.symbol]);
+    auto size = options.dims.find(symbol);
+    if (size != options.dims.end() && size->second != tensor.dims[i])
+      return fmt::format("--dim says {}={}, but input '{}' in '{}' is {}",
+                         symbol, size->second, name, options.data,
+                         shapeText(tensor.dims));
+  }
+  return "";
+}
+
 static std::optional<std::vector<Tensor>> readInputs(const onnxc_model &model,
                                                      const Options &options,
                                                      std::string &problem) {
@@ -17,6 +43,10 @@ static std::optional<std::vector<Tensor>> readInputs(const onnxc_model &model,
     std::optional<Tensor> tensor =
         readTensor(fmt::format("{}/input_{}.pb", options.data, i), problem);
     if (!tensor)
+      return std::nullopt;
+    problem =
+        brokenPromise(model, onnxc_model_inputs(&model)[i], *tensor, options);
+    if (!problem.empty())
       return std::nullopt;
     inputs.push_back(std::move(*tensor));
   }
