@@ -226,6 +226,11 @@ enum class Command { Compile, Check };
 std::string complete(Options &options, const Flags &flags, Command command) {
   if (flags.inputFile.empty())
     return "no model given";
+  if (flags.assembly && flags.emitKind.getNumOccurrences() &&
+      flags.emitKind != Form::Assembly)
+    return "-S is --emit=asm and contradicts another --emit";
+  if (flags.name.getNumOccurrences() && flags.name.empty())
+    return "--name wants a prefix, got ''";
   if (flags.level > 3)
     return "-O takes 0 to 3";
   for (StringRef text : flags.shapes)
