@@ -48,6 +48,26 @@ static Exit exitFor(StringRef message) {
   return message.contains("exceeds the budget") ? Exit::Budget : Exit::BadInput;
 }
 
+// Names come from the model: no character of one may end the line, or speak to
+// the terminal.
+static std::string onOneLine(StringRef text) {
+  std::string line;
+  for (unsigned char c : text) {
+    if (c == '\n')
+      line += "\\n";
+    else if (c < 0x20 || c == 0x7f)
+      line += fmt::format("\\x{:02x}", c);
+    else
+      line += c;
+  }
+  return line;
+}
+
+static void say(StringRef place, StringRef word, StringRef message) {
+  fmt::print(stderr, "{}: {}: {}\n", onOneLine(place), word.str(),
+             onOneLine(message));
+}
+
 // Whether the problem is to be told.
 bool Diagnostics::record(Problem problem) {
   bool follows = llvm::any_of(errors, [&](const Problem &earlier) {
@@ -67,8 +87,8 @@ void Diagnostics::print(Diagnostic &diagnostic) {
       return;
     raise(exitFor(message));
   }
-  fmt::print(stderr, "{}: {}: {}\n", place(diagnostic.getLocation(), file),
-             word(diagnostic.getSeverity()), message);
+  say(place(diagnostic.getLocation(), file), word(diagnostic.getSeverity()),
+      message);
   for (Diagnostic &note : diagnostic.getNotes())
     print(note);
 }
@@ -76,7 +96,7 @@ void Diagnostics::print(Diagnostic &diagnostic) {
 LogicalResult Diagnostics::error(const Twine &message, Exit code) {
   if (!record({"", "", message.str()}))
     return failure();
-  fmt::print(stderr, "{}: error: {}\n", file, message.str());
+  say(file, "error", message.str());
   raise(code);
   return failure();
 }

@@ -5,6 +5,7 @@
 #include "compiler/import/Tensors.h"
 #include "compiler/import/ExternalData.h"
 #include "dialects/onnx/Constants.h"
+#include "dialects/onnx/Shape.h"
 #include "mlir/IR/Diagnostics.h"
 
 #include <cstring>
@@ -193,7 +194,8 @@ FailureOr<ElementsAttr> convertSparse(Model &model, Types &types,
     return failure();
   size_t unit = elementBytes(type->getElementType());
   if (type->getNumElements() > mostElements || !unit)
-    return emitError(loc) << "a sparse tensor " << *type << " is not supported";
+    return emitError(loc) << "a sparse tensor of " << describeType(*type)
+                          << " is not supported";
   FailureOr<SmallVector<int64_t>> positions =
       flatPositions(*indices, *type, values->getNumElements(), loc);
   if (failed(positions))

@@ -15,7 +15,8 @@ LogicalResult checkSize(ArrayRef<int64_t> sizes, Type element, Location loc) {
     if (!empty && !ShapedType::isDynamic(size) &&
         (llvm::MulOverflow(bytes, size, bytes) || bytes >> 58))
       return emitError(loc)
-             << "a tensor of " << RankedTensorType::get(sizes, element)
+             << "a tensor of "
+             << describeType(RankedTensorType::get(sizes, element))
              << " is too large";
   return success();
 }

@@ -258,6 +258,17 @@ StringRef dataName(int64_t number) {
   return known ? dataNames[number] : "an unknown type";
 }
 
+std::string describeType(Type type) {
+  std::string text = dataName(dataNumber(getElementTypeOrSelf(type))).str();
+  if (!isa<RankedTensorType>(type))
+    return text;
+  SmallVector<std::string> sizes;
+  for (Dim dim : shapeOf(type)) {
+    sizes.push_back(dim.isStatic() ? std::to_string(dim.size) : dim.symbol ? dim.symbol.str() : "?");
+  }
+  return text + "[" + llvm::join(sizes, ",") + "]";
+}
+
 Type boolean(MLIRContext *context) { return IntegerType::get(context, 1); }
 Type int64(MLIRContext *context) { return IntegerType::get(context, 64); }
 

@@ -55,6 +55,7 @@ mlir::Type dataType(mlir::MLIRContext *context, int64_t number); // TensorProto.
 int64_t dataNumber(mlir::Type element);
 int64_t dataNumber(llvm::StringRef name); // float, in any case; 0 if there is none
 llvm::StringRef dataName(int64_t number);
+std::string describeType(mlir::Type type); // float[2,N,?], for messages
 mlir::Type boolean(mlir::MLIRContext *context);
 mlir::Type int64(mlir::MLIRContext *context);
 inline int64_t wrap(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }

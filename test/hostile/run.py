@@ -25,7 +25,7 @@ ADDRESS_SPACE = 8 << 30
 EXIT_CODES = {0, 1, 2, 3, 4, 5}
 # How MLIR talks about itself.
 INTERNAL = re.compile(r"'(onnx|onnxc|arith|math|linalg|tensor|memref|scf|func|vector|builtin|cf|llvm)\.|\bop operand\b|failed to |"
-                      r"unrealized|\b0x[0-9a-f]{6}|9223372036854775808")
+                      r"unrealized|\b(tensor|memref|vector)<|\b0x[0-9a-f]{6}|9223372036854775808")
 
 
 def limit():
