@@ -149,7 +149,7 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
       : bias.given()  ? maskedSoftmax(logits, together(bias))
                       : maskedSoftmax(logits, bias);
   shown = in.outputMode == 3 ? apart(shares) : shown;
-  Node y = apart(matmul(shares, wide(value)));
+  Node y = apart(matmul(shares, castLike(value, shares)));
   y = castLike(flat ? mergeHeads(y) : y, type);
   return {y, key, value, castLike(shown, type)};
 }

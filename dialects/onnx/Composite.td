@@ -15,8 +15,9 @@ def BatchNormalizationOp : CompositeOp<"BatchNormalization", [14, 15]> {
   let results = (outs FloatTensor:$y, FloatTensor:$running_mean, FloatTensor:$running_var);
   let body = [{
     int64_t rank = rankOf(x);
-    auto perChannel = [&](Node v) { return alignAt(wide(v), 1, rank); };
-    Node data = wide(x), mean = perChannel(input_mean), var = perChannel(input_var);
+    Node data = wide(x);
+    auto perChannel = [&](Node v) { return alignAt(castLike(v, data), 1, rank); };
+    Node mean = perChannel(input_mean), var = perChannel(input_var);
     if (training_mode) {
       llvm::SmallVector<int64_t> axes = range(0, rank);
       axes.erase(axes.begin() + (rank > 1));

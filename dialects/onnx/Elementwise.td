@@ -62,14 +62,14 @@ def CoshOp : Unary<"Cosh", [9, 22]> { let scalar = "cosh(x)"; }
 // Scales and zero points belong to the whole tensor, to an index along `axis`, or to a block of `block_size` of these.
 class DequantizeLinear<list<int> versions> : ElementwiseOp<"DequantizeLinear", versions> {
   let alike = [["x", "x_zero_point"]];
-  let arguments = (ins QuantizedOrInt32Tensor:$x, FloatTensor:$x_scale,
+  let arguments = (ins QuantizedOrInt32Tensor:$x, ScaleTensor:$x_scale,
                    Optional<QuantizedOrInt32Tensor>:$x_zero_point, IntOr<"1">:$axis,
                    IntOr<"0">:$block_size, IntOr<"0">:$output_dtype);
   let results = (outs FloatTensor:$y);
   let firstDim = "operand == 0 || block_size ? 0 : wrap(axis, rank)";
   let block = "operand != 0 && block_size && dim == wrap(axis, rank) ? block_size : 1";
   let elementType = "output_dtype ? dataType(context, output_dtype) : x_scale";
-  let scalar = "dequantize(x, x_scale, x_zero_point)";
+  let scalar = "dequantize(x, cast(x_scale, computeType(builder.result)), x_zero_point)";
 }
 def DequantizeLinearOp : DequantizeLinear<[10, 13, 19, 21, 23, 24, 25]>;
 def MsDequantizeLinearOp : DequantizeLinear<[1]> {
@@ -87,7 +87,7 @@ def EluOp : ElementwiseOp<"Elu", [1, 6, 22]> {
 }
 
 def EqualOp : Comparison<"Equal", [7, 11, 13, 19], Tensor> { let scalar = "a == b"; }
-def ErfOp : Unary<"Erf", [9, 13], NumberTensor> { let scalar = "erf(x)"; }
+def ErfOp : Unary<"Erf", [9, 13], NumberTensor> { let scalar = "erf(real(x))"; }
 def ExpOp : Unary<"Exp", [1, 6, 13]> { let scalar = "exp(x)"; }
 
 def EyeLikeOp : ElementwiseOp<"EyeLike", [9, 22]> {

@@ -42,14 +42,14 @@ def PowOp : ElementwiseOp<"Pow", [7, 12, 13, 15]> {
 
 // Scales and zero points as in DequantizeLinear.
 class QuantizeLinear<list<int> versions> : ElementwiseOp<"QuantizeLinear", versions> {
-  let arguments = (ins RealOrInt32Tensor:$x, FloatTensor:$y_scale, Optional<QuantizedTensor>:$y_zero_point,
+  let arguments = (ins RealOrInt32Tensor:$x, Elements<realFloats # [F8E8M0FNU, I32]>:$y_scale, Optional<QuantizedTensor>:$y_zero_point,
                    IntOr<"1">:$axis, IntOr<"0">:$block_size, IntOr<"0">:$output_dtype,
                    IntOr<"0">:$precision, IntOr<"1">:$saturate);
   let results = (outs QuantizedTensor:$y);
   let firstDim = "operand == 0 || block_size ? 0 : wrap(axis, rank)";
   let block = "operand != 0 && block_size && dim == wrap(axis, rank) ? block_size : 1";
   let elementType = "y_zero_point ? y_zero_point : dataType(context, output_dtype ? output_dtype : 2)";
-  let scalar = "quantize(x / y_scale, either(y_zero_point, 0), saturate != 0)";
+  let scalar = "quantize(real(x) / real(y_scale), either(y_zero_point, 0), saturate != 0)";
 }
 def QuantizeLinearOp : QuantizeLinear<[10, 13, 19, 21, 23, 24, 25]>;
 def MsQuantizeLinearOp : QuantizeLinear<[1]> {

@@ -140,9 +140,9 @@ def DetOp : SizedOp<"Det", [11, 22]> {
 def DropoutOp : SizedOp<"Dropout", [12, 13, 22]> {
   let summary = "The identity, as in inference; a run in training mode ends with an error";
   let family = "irregular";
-  let arguments = (ins FloatTensor:$data, Optional<FloatTensor>:$ratio, Optional<BoolTensor>:$training_mode,
-                   OptionalAttr<Int>:$seed);
-  let results = (outs FloatTensor:$output, BoolTensor:$mask);
+  let arguments = (ins FloatOrByteFloatTensor:$data, Optional<FloatOrByteFloatTensor>:$ratio,
+                   Optional<BoolTensor>:$training_mode, OptionalAttr<Int>:$seed);
+  let results = (outs FloatOrByteFloatTensor:$output, BoolTensor:$mask);
   let elementType = "data, boolean(context)";
   let sizes = "data.sizes, data.sizes";
 }

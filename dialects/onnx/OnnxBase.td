@@ -58,9 +58,11 @@ class Elements<list<Type> types> : TensorOf<types> {
                                " || ");
 }
 def FloatTensor : Elements<realFloats>;
+def FloatOrByteFloatTensor : Elements<realFloats # [F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ]>;
 def SingleTensor : Elements<[F32]>;
 def BoolTensor : Elements<[I1]>;
 def IntTensor : Elements<[I64]>;
+def ScaleTensor : Elements<realFloats # [F8E8M0FNU]>;
 def Int32Tensor : Elements<[I32]>;
 def ByteTensor : Elements<[I8, UI8]>;
 def PositionTensor : Elements<[I32, I64]>;

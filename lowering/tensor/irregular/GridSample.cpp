@@ -44,21 +44,8 @@ struct Sampler {
     Scalar count = size(dim);
     Scalar at = op.getAlignCorners() ? (normal + 1) / 2 * (count - 1)
                                      : ((normal + 1) * count - 1) / 2;
-    if (is("nearest"))
-      return at;
-    return is("cubic") ? boundedOutside(at, dim) : bounded(at, dim);
-  }
-
-  // Cubic weights of a position near the border count its neighbours beyond.
-  Scalar boundedOutside(Scalar at, int64_t dim) const {
-    double margin = op.getAlignCorners() ? 0 : 0.5;
-    Scalar low = number(-margin), high = size(dim) - 1 + margin;
-    Scalar moved = at;
-    if (op.getPaddingMode() == "border")
-      moved = greatest(least(at, size(dim) - 1), 0);
-    if (op.getPaddingMode() == "reflection")
-      moved = reflected(at, low, high);
-    return select(at < low || at > high, moved, at);
+    // Cubic weights are those of the position itself: only its neighbours move.
+    return is("linear") ? bounded(at, dim) : at;
   }
 
   // Where padding is no zero, a position outside means one inside.
