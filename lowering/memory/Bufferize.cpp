@@ -50,29 +50,44 @@ void makeInputsReadOnly(ModuleOp module) {
                         builder.getBoolAttr(false));
 }
 
+// What an operation makes of the tensor that it overwrites; null where it only
+// reads.
+Value overwritten(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+    return &use == &insert.getDestMutable() ? insert.getResult() : Value();
+  if (auto insert = dyn_cast<tensor::InsertOp>(user))
+    return &use == &insert.getDestMutable() ? insert.getResult() : Value();
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(user))
+    return dps.isDpsInit(&use) ? Value(dps.getTiedOpResult(&use)) : Value();
+  if (auto loop = dyn_cast<scf::ForOp>(user))
+    return llvm::is_contained(loop.getInitArgs(), use.get())
+               ? Value(loop.getTiedLoopResult(&use))
+               : Value();
+  return isa<scf::WhileOp>(user) && user->getNumResults() ? user->getResult(0)
+                                                          : Value();
+}
+
+void collectOverwritten(Value begin, SmallVectorImpl<Value> &all) {
+  for (OpOperand &use : begin.getUses()) {
+    if (auto cast = dyn_cast<tensor::CastOp>(use.getOwner()))
+      collectOverwritten(cast, all);
+    else if (Value next = overwritten(use))
+      all.push_back(next);
+  }
+}
+
 // Whether two operations write into what begins as this tensor, as where CSE has
 // merged the equal beginnings of two concatenations. In the memory of one of
 // them, the other's value would be overwritten: the analysis does not see that
 // an output's buffer and a tensor in it are the same.
 bool isForked(Value begin) {
-  while (begin) {
-    Value next;
-    for (OpOperand &use : begin.getUses()) {
-      Value written;
-      if (auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner()))
-        written = &use == &insert.getDestMutable() ? insert.getResult() : Value();
-      else if (auto insert = dyn_cast<tensor::InsertOp>(use.getOwner()))
-        written = &use == &insert.getDestMutable() ? insert.getResult() : Value();
-      else if (auto dps = dyn_cast<DestinationStyleOpInterface>(use.getOwner()))
-        written = dps.isDpsInit(&use) ? Value(dps.getTiedOpResult(&use))
-                                      : Value();
-      if (written && next)
-        return true;
-      next = written ? written : next;
-    }
-    begin = next;
+  SmallVector<Value> next = {begin};
+  while (next.size() == 1) {
+    Value value = next.pop_back_val();
+    collectOverwritten(value, next);
   }
-  return false;
+  return !next.empty();
 }
 
 // A concatenation made of inserts into an empty tensor is left to elide-copies:

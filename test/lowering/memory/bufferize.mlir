@@ -34,6 +34,34 @@ func.func @forks_do_not_share_an_output(%x: tensor<1xf32>, %y: tensor<1xf32>, %a
 
 // -----
 
+// CHECK-LABEL: func.func @loops_that_begin_alike_do_not_share_an_output(
+// CHECK-SAME: %[[X:.*]]: memref<2xf32>, %[[A:.*]]: memref<2xf32>, %[[B:.*]]: memref<2xf32>
+// CHECK-NOT: outs(%[[A]]
+// CHECK-NOT: outs(%[[B]]
+// CHECK: return
+func.func @loops_that_begin_alike_do_not_share_an_output(%x: tensor<2xf32>, %a: memref<2xf32>, %b: memref<2xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %first = arith.constant 1.0 : f32
+  %second = arith.constant 2.0 : f32
+  %empty = tensor.empty() : tensor<2xf32>
+  %begin = linalg.map { math.absf } ins(%x : tensor<2xf32>) outs(%empty : tensor<2xf32>)
+  %ones = scf.for %i = %zero to %two step %one iter_args(%t = %begin) -> (tensor<2xf32>) {
+    %u = tensor.insert %first into %t[%i] : tensor<2xf32>
+    scf.yield %u : tensor<2xf32>
+  }
+  %twos = scf.for %i = %zero to %one step %one iter_args(%t = %begin) -> (tensor<2xf32>) {
+    %u = tensor.insert %second into %t[%i] : tensor<2xf32>
+    scf.yield %u : tensor<2xf32>
+  }
+  bufferization.materialize_in_destination %ones in restrict writable %a : (tensor<2xf32>, memref<2xf32>) -> ()
+  bufferization.materialize_in_destination %twos in restrict writable %b : (tensor<2xf32>, memref<2xf32>) -> ()
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @inputs_are_not_written(
 // CHECK-SAME: %[[X:.*]]: memref<4xf32>, %[[Y:.*]]: memref<4xf32>
 // CHECK-NOT: outs(%[[X]]
