@@ -13,13 +13,6 @@ namespace {
 
 constexpr int64_t toTheEnd = std::numeric_limits<int64_t>::max();
 
-// [batch, sequence, heads * size] as [batch, heads, sequence, size].
-Node splitHeads(Node x, int64_t heads) {
-  if (rankOf(x) != 3)
-    return x;
-  int64_t width = staticSize(x, 2), size = width < 0 ? -1 : width / heads;
-  return transpose(reshape(x, {0, 0, heads, size}), {0, 2, 1, 3});
-}
 Node mergeHeads(Node x) {
   int64_t heads = staticSize(x, 1), size = staticSize(x, 3);
   int64_t width = heads < 0 || size < 0 ? -1 : heads * size;
@@ -102,6 +95,13 @@ Node softmaxWithSink(Node logits, Node bias, Node sink) {
 }
 
 } // namespace
+
+Node splitHeads(Node x, int64_t heads) {
+  if (rankOf(x) != 3)
+    return x;
+  int64_t width = staticSize(x, 2), size = width < 0 ? -1 : width / heads;
+  return transpose(reshape(x, {0, 0, heads, size}), {0, 2, 1, 3});
+}
 
 SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
   if (rankOf(in.q) == 3 && (in.queryHeads <= 0 || in.keyHeads <= 0))

@@ -15,6 +15,8 @@ struct AttentionInputs {
   Node sink = {};       // a logit for each head that takes a share of nothing
 };
 llvm::SmallVector<Node> attention(Graph &graph, AttentionInputs inputs);
+// [batch, sequence, heads * size] as [batch, heads, sequence, size].
+Node splitHeads(Node x, int64_t heads);
 
 struct FlexAttention {
   Node q, k, v;
@@ -71,7 +73,7 @@ llvm::SmallVector<Node> multiHeadAttention(Graph &graph,
 llvm::SmallVector<Node> microsoftRotation(Graph &graph, Rotation rotation);
 
 struct GroupQueryInputs {
-  Node query, key, value, pastKey, pastValue, lengths, cosines, sines,
+  Node query, key, value, pastKey, pastValue, lengths, total, cosines, sines,
       positions, bias, sink, queryNorm, keyNorm;
   double normEpsilon;
   int64_t heads, keyHeads, window;

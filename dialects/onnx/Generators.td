@@ -1,5 +1,4 @@
-// Operators that make elements from nothing but their position, and the one that composites need and the standard
-// lacks.
+// Operators that make elements from nothing but their position, and those that composites need and the standard lacks.
 include "dialects/onnx/OnnxBase.td"
 
 def RangeOp : IrregularOp<"Range", [11, 27]> {
@@ -21,4 +20,14 @@ def PositionOp : ElementwiseOp<"Position", [1]> {
   let results = (outs IntTensor:$y);
   let elementType = "int64(context)";
   let scalar = "at(axis)";
+}
+
+def RequireOp : SizedOp<"Require", [1]> {
+  let summary = "The same, in a run that ends with a status unless the conditions hold";
+  let opName = "x.Require";
+  let domain = "onnxc";
+  let family = "irregular";
+  let arguments = (ins Tensor:$x, BoolTensor:$conditions, Int:$status, String:$operand, String:$message);
+  let results = (outs Tensor:$y);
+  let sizes = "x.sizes";
 }

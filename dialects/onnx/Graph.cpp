@@ -195,6 +195,11 @@ Node range(Node begin, Node end, Node step) {
 Node position(Node x, int64_t axis) {
   return op<PositionOp>(x, {{"axis", axis}});
 }
+Node require(Node x, Node conditions, Fault fault) {
+  return op<RequireOp>({x, conditions}, {{"status", int64_t(fault.status)},
+                                         {"operand", fault.operand},
+                                         {"message", fault.message}});
+}
 Node scalar(Node x) {
   return rankOf(x) == 0 ? x : reshape(x, ArrayRef<int64_t>());
 }

@@ -1,6 +1,7 @@
 // The words of `body` and `formula`: arithmetic on whole tensors, each step one onnx operation.
 #pragma once
 #include "dialects/onnx/Record.h"
+#include "dialects/onnx/Status.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <concepts>
 #include <variant>
@@ -122,6 +123,12 @@ Node matmul(Node a, Node b);
 Node range(Node begin, Node end, Node step); // of scalars
 Node position(Node x, int64_t axis);         // of every element, along `axis`
 Node scalar(Node x);                         // one element as a tensor of rank 0
+// The same, in a run that ends with the fault unless all of the conditions hold: of what the result depends on `x`.
+struct Fault {
+  Status status;
+  llvm::StringRef operand, message;
+};
+Node require(Node x, Node conditions, Fault fault);
 int64_t rankOf(Node x);
 int64_t staticSize(Node x, int64_t dim); // negative where unknown
 llvm::SmallVector<Node> nodesOf(Graph &graph, mlir::ValueRange values);

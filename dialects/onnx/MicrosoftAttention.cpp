@@ -150,48 +150,112 @@ static Node headNorm(Node x, int64_t heads, Node weight, double epsilon) {
                    shapeOf(x));
 }
 
+// Where a packed tensor holds all three.
+static void unpack(GroupQueryInputs &in) {
+  int64_t size = staticSize(in.query, 2) / (in.heads + 2 * in.keyHeads);
+  int64_t keys = in.heads * size, values = keys + in.keyHeads * size;
+  Node all = in.query;
+  in.query = slice(all, 2, 0, keys);
+  in.key = slice(all, 2, keys, values);
+  in.value = slice(all, 2, values, values + in.keyHeads * size);
+}
+
+// How many keys the present has room for: those of the past, or as many more as
+// are new.
+static Node roomOf(const GroupQueryInputs &in) {
+  if (!in.pastKey.given())
+    return sizeOf(in.key, 1);
+  return op<MaxOp>({sizeOf(in.pastKey, 2), in.total});
+}
+
+// What ONNX Runtime asks of the lengths as well.
+static void checkLengths(GroupQueryInputs &in, Node room) {
+  Node fresh = sizeOf(in.key, 1);
+  Node grown = in.pastKey.given() ? sizeOf(in.pastKey, 2) + fresh : fresh;
+  Node isGrown = in.total == grown;
+  Node holds = in.pastKey.given()
+                   ? isGrown || in.total <= sizeOf(in.pastKey, 2)
+                   : isGrown;
+  in.lengths = require(in.lengths, holds && fresh <= in.total,
+                       {Status::Value, "total_sequence_length",
+                        "is neither within the past nor the past with the new "
+                        "keys"});
+  in.lengths = require(in.lengths, in.lengths >= 0 && in.lengths < room,
+                       {Status::Index, "seqlens_k",
+                        "a sequence ends outside of the cache"});
+}
+
+// The past up to its end, then what is new, then zeros.
+static Node present(Node past, Node fresh, Node first, Node room) {
+  if (!past.given())
+    return fresh;
+  Graph &graph = *fresh.graph;
+  Node none = graph.ints({0, 0, 0, 0, 0, 0}), more = room - sizeOf(past, 2);
+  Node whole =
+      graph.op("onnx.Pad", {past, concat({none, more, graph.ints({0})}, 0)});
+  Node kept = select(position(whole, 2) < unsqueeze(first, {2, 3}), whole,
+                     constantLike(0, whole));
+  return op<TensorScatterOp>({kept, fresh, reshape(first, {-1})});
+}
+
+// A bias has as many columns as the longest sequence, or more; the present may
+// have room for others.
+static Node fitBias(Node bias, Node room) {
+  if (!bias.given())
+    return bias;
+  Node zero = bias.graph->ints({0});
+  Node seen = slice(bias, 3, zero, room);
+  Node none = bias.graph->ints({0, 0, 0, 0, 0, 0, 0});
+  return bias.graph->op("onnx.Pad",
+                        {seen, concat({none, room - sizeOf(seen, 3)}, 0)});
+}
+
+// Positions go on behind the past.
+static void rotate(GroupQueryInputs &in, Node first) {
+  Node at = in.positions.given()
+                ? in.positions
+                : first + range(0, scalar(sizeOf(in.query, 1)), 1);
+  auto rotated = [&](Node x, int64_t count) {
+    return rotaryEmbedding(*x.graph, {x, in.cosines, in.sines, at, count, 0,
+                                      in.interleaved})
+        .front();
+  };
+  in.query = rotated(in.query, in.heads);
+  in.key = rotated(in.key, in.keyHeads);
+}
+
 SmallVector<Node> groupQueryAttention(Graph &graph, GroupQueryInputs in) {
-  int64_t heads = in.heads + 2 * in.keyHeads;
-  if (!in.key.given()) { // packed: queries, keys, values
-    int64_t size = staticSize(in.query, 2) / heads;
-    int64_t keys = in.heads * size, values = keys + in.keyHeads * size;
-    Node all = in.query;
-    in.query = slice(all, 2, 0, keys);
-    in.key = slice(all, 2, keys, values);
-    in.value = slice(all, 2, values, values + in.keyHeads * size);
-  }
+  if (in.heads <= 0 || in.keyHeads <= 0)
+    return graph.fail("'num_heads' and 'kv_num_heads' must be positive");
+  if (!in.key.given())
+    unpack(in);
+  constexpr int64_t int64 = 7;
+  in.lengths = reshape(cast(in.lengths, int64), {-1, 1});
+  in.total = reshape(cast(in.total, int64), {1});
+  Node room = roomOf(in);
+  checkLengths(in, room);
   in.query = headNorm(in.query, in.heads, in.queryNorm, in.normEpsilon);
   in.key = headNorm(in.key, in.keyHeads, in.keyNorm, in.normEpsilon);
   // A first sequence that is shorter than the tensor begins at 0 as well.
-  Node length = reshape(cast(in.lengths, 7), {-1, 1}) + 1;
+  Node length = in.lengths + 1;
   Node first = op<MaxOp>({length - sizeOf(in.query, 1), 0});
-  if (in.pastKey.given()) {
-    // New keys go behind the past. A cache of fixed size, whose end the lengths
-    // tell, is an index error of the run instead of a wrong answer.
-    constexpr int64_t int64 = 7;
-    Node isElsewhere = !(first == sizeOf(in.pastKey, 2));
-    first = first + gather(graph.ints({0}), cast(isElsewhere, int64), 0);
-  }
-  if (in.rotates) {
-    Node at = in.positions.given()
-                  ? in.positions
-                  : first + range(0, scalar(sizeOf(in.query, 1)), 1);
-    auto rotated = [&](Node x, int64_t count) {
-      return rotaryEmbedding(graph, {x, in.cosines, in.sines, at, count, 0,
-                                     in.interleaved})
-          .front();
-    };
-    in.query = rotated(in.query, in.heads);
-    in.key = rotated(in.key, in.keyHeads);
-  }
+  if (graph.failed)
+    return {};
+  if (in.rotates)
+    rotate(in, first);
+  Node keys = present(in.pastKey, splitHeads(in.key, in.keyHeads), first, room);
+  Node values =
+      present(in.pastValue, splitHeads(in.value, in.keyHeads), first, room);
+  if (in.pastKey.given())
+    in.bias = fitBias(in.bias, room);
+  if (!in.sink.given() && in.smooth)
+    in.sink = expand(constantLike(0, in.query), graph.ints({in.heads}));
   std::optional<double> scale;
   if (in.scale != 0)
     scale = in.scale;
-  if (!in.sink.given() && in.smooth)
-    in.sink = expand(constantLike(0, in.query), graph.ints({in.heads}));
   AttentionInputs inputs = {
-      in.query, in.key, in.value, in.bias, in.pastKey, in.pastValue, length,
-      in.causal, in.heads, in.keyHeads, in.window > 0 ? in.window - 1 : -1, -1,
+      in.query, keys, values, in.bias, Node(), Node(), length, in.causal,
+      in.heads, in.keyHeads, in.window > 0 ? in.window - 1 : -1, -1,
       0, scale, in.softcap};
   inputs.firstQuery = unsqueeze(first, {2, 3});
   inputs.sink = in.sink;

@@ -19,8 +19,9 @@ def MsAttentionOp : MsComposite<"Attention"> {
   }];
 }
 
-// The keys of the past fill their tensor; the lengths hide what is beyond.
+// The past fills its tensor, or that has the size of the longest one: then the present has it too.
 def MsGroupQueryAttentionOp : MsComposite<"GroupQueryAttention"> {
+  let alike = [["query", "key", "value"], ["past_key", "past_value"]];
   let arguments = (ins FloatTensor:$query, Optional<FloatTensor>:$key, Optional<FloatTensor>:$value,
                    Optional<FloatTensor>:$past_key, Optional<FloatTensor>:$past_value, PositionTensor:$seqlens_k,
                    PositionTensor:$total_sequence_length, Optional<FloatTensor>:$cos_cache,
@@ -39,9 +40,10 @@ def MsGroupQueryAttentionOp : MsComposite<"GroupQueryAttention"> {
       return graph.fail("caches that are quantized or slide are not supported");
     if (qk_output)
       return graph.fail("scores as an output are not supported");
-    return groupQueryAttention(graph, {query, key, value, past_key, past_value, seqlens_k, cos_cache, sin_cache,
-                                       position_ids, attention_bias, head_sink, q_norm_weight, k_norm_weight,
-                                       qk_norm_epsilon, num_heads, kv_num_heads, local_window_size, scale, softcap,
+    return groupQueryAttention(graph, {query, key, value, past_key, past_value, seqlens_k,
+                                       total_sequence_length, cos_cache, sin_cache, position_ids, attention_bias,
+                                       head_sink, q_norm_weight, k_norm_weight, qk_norm_epsilon, num_heads,
+                                       kv_num_heads, local_window_size, scale, softcap,
                                        causal != 0, do_rotary != 0, rotary_interleaved != 0, smooth_softmax == 1});
   }];
 }

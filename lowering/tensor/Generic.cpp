@@ -1,4 +1,5 @@
 // Loops over onnx elements, and the small words that go with them.
+#include "dialects/onnx/NodeLocation.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/OnnxToLinalg.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -57,9 +58,11 @@ Value castTo(ImplicitLocOpBuilder &builder, Value value, Type type) {
 void check(ImplicitLocOpBuilder &builder, Value condition, Status status,
            Operation *op, StringRef what, StringRef operand) {
   std::string node = nodeName(op->getLoc()).str();
-  std::string type = op->getName().stripDialect().str();
+  StringRef type = nodeOf(op->getLoc()).type; // of the node that it stands for
+  if (type.empty())
+    type = op->getName().stripDialect();
   CheckOp::create(builder, condition, uint32_t(status),
-                  "node '" + node + "' (" + type + "): " + what.str(),
+                  "node '" + node + "' (" + type.str() + "): " + what.str(),
                   operand.str());
 }
 

@@ -2,6 +2,7 @@
 // its own (Lower*.cpp) that offers its patterns through one function below.
 #pragma once
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Status.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -56,8 +57,6 @@ mlir::Value indexValue(mlir::ImplicitLocOpBuilder &builder,
 mlir::Value castTo(mlir::ImplicitLocOpBuilder &builder, mlir::Value value,
                    mlir::Type type);
 
-// Status codes of onnxc/model.h.
-enum class Status { Shape = 1, Index = 2, Value = 9 };
 // Ends the call unless `condition` holds; `what` tells the operand's fault.
 void check(mlir::ImplicitLocOpBuilder &builder, mlir::Value condition,
            Status status, mlir::Operation *op, llvm::StringRef what,

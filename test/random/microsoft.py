@@ -32,16 +32,24 @@ def attention(draw):
 
 
 def grouped_attention(draw):
+    """With a cache that grows, or one of the longest sequence's size; sequences of one length, or each of its own."""
     keyHeads, size, past, steps = draw.pick(1, 2), 16, draw.pick(0, 3), draw.pick(1, 4)
-    heads, batch = keyHeads * draw.pick(1, 3), 1 if past and steps > 1 else 2
+    heads, batch = keyHeads * draw.pick(1, 3), 1 if past and steps > 1 else draw.pick(1, 3)
     keys = steps + past
-    cache = [draw.numbers([batch, keyHeads, past, size]) for _ in range(2)] if past else [None, None]
+    room = draw.pick(past, keys, keys + 5)
+    cache = [draw.numbers([batch, keyHeads, room, size]) for _ in range(2)] if room else [None, None]
     rotation = [draw.numbers([16, size // 2], np.float32, -1, 1) for _ in range(2)]
     attributes = draw.attributes(local_window_size=2, softcap=3.0, scale=0.4, do_rotary=1, smooth_softmax=1)
+    lengths = np.full(batch, keys - 1)
+    # ONNX Runtime's answer for a padded query that a window keeps from all keys is what the memory held.
+    if steps == 1 or (batch > 1 and not {"softcap", "local_window_size"} & set(attributes)):
+        lengths = draw.random.integers(0, keys, batch)
+    new = [draw.numbers([batch, steps, n * size]) for n in (heads, keyHeads, keyHeads)]
+    if draw.chance(0.3):
+        new = [np.concatenate(new, 2), None, None]
     return Case("GroupQueryAttention", [
-        draw.numbers([batch, steps, heads * size]), draw.numbers([batch, steps, keyHeads * size]),
-        draw.numbers([batch, steps, keyHeads * size]), *cache, np.full(batch, keys - 1, np.int32),
-        np.asarray(keys, np.int32), *(rotation if "do_rotary" in attributes else [])],
+        *new, *cache, lengths.astype(np.int32), np.asarray(keys, np.int32),
+        *(rotation if "do_rotary" in attributes else [])],
         {"num_heads": heads, "kv_num_heads": keyHeads, **attributes}, 3, MICROSOFT)
 
 

@@ -10,6 +10,7 @@ void addIrregularPatterns(mlir::TypeConverter &types,
   addGridSamplePatterns(types, patterns);
   addRecurrentPatterns(types, patterns);
   addRegionPoolPatterns(types, patterns);
+  addRequirePatterns(types, patterns);
   addResizePatterns(types, patterns);
   addScanPatterns(types, patterns);
   addScatterPatterns(types, patterns);

@@ -14,6 +14,8 @@ void addRecurrentPatterns(mlir::TypeConverter &types,
                           mlir::RewritePatternSet &patterns);
 void addRegionPoolPatterns(mlir::TypeConverter &types,
                            mlir::RewritePatternSet &patterns);
+void addRequirePatterns(mlir::TypeConverter &types,
+                        mlir::RewritePatternSet &patterns);
 void addResizePatterns(mlir::TypeConverter &types,
                        mlir::RewritePatternSet &patterns);
 void addScanPatterns(mlir::TypeConverter &types,
