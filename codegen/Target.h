@@ -17,6 +17,7 @@ struct MachineFacts {
   bool heap = true;
   bool hasF16 = false;
   bool hasScale = false;
+  bool hasPermute = false;
 };
 
 // The features that are on for a CPU, by LLVM's names.

@@ -44,6 +44,7 @@ MachineFacts facts(StringRef cpu, const Features &features) {
                                            : 256 << 10;
   facts.hasF16 = features.has("f16c");
   facts.hasScale = wide; // vscalefps
+  facts.hasPermute = features.has("avx2"); // vpermps
   return facts;
 }
 

@@ -5,6 +5,7 @@
 include "dialects/onnxc/Kernel.td"
 include "dialects/onnxc/OnnxcBase.td"
 include "dialects/onnxc/Schedule.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def CheckOp : OnnxcOp<"check", [MemoryEffects<[MemWrite]>]> {
@@ -37,6 +38,22 @@ def WinogradFilterOp : OnnxcOp<"winograd_filter", [Pure]> {
   let arguments = (ins AnyRankedTensor:$transformed, WinogradAttr:$schedule);
   let results = (outs AnyRankedTensor:$filter);
   let assemblyFormat = "$transformed `,` $schedule attr-dict `:` type($transformed) `->` type($filter)";
+}
+
+def CreepOp : OnnxcOp<"creep", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
+  let summary = "A position that advances by at most one";
+  let description = [{
+    The value itself. It comes from a table, and wherever a row of the table has one, the next row has the same or the
+    next one: what the lanes of a vector read there lies within a vector, which is loaded once.
+
+    ```mlir
+    %near = onnxc.creep %position : index
+    %x = tensor.extract %image[%i, %near] : tensor<4x16xf32>
+    ```
+  }];
+  let arguments = (ins SignlessIntegerOrIndexLike:$position);
+  let results = (outs SignlessIntegerOrIndexLike:$result);
+  let assemblyFormat = "$position attr-dict `:` type($result)";
 }
 
 def AllocateOp : OnnxcOp<"allocate"> {

@@ -44,8 +44,10 @@ private:
   // Choices.
   const char *whyNoVectors(Lanes machine);
   int64_t score(unsigned loop);
+  int64_t scoreOfLoads(unsigned loop);
   void chooseVectorLoop(Lanes machine);
-  bool fitsMask();
+  Changes changesAlong(ArrayRef<unsigned> loops);
+  bool fitsMask(const Changes &changes);
   std::optional<unsigned> chooseTransposedLoop();
 
   // Loops.
@@ -59,6 +61,7 @@ private:
 
   // Steps.
   void holdInvariant(const Place &place);
+  void holdInBody(const Changes &changes, const Place &place);
   void parallelBlock(const Place &place, Step step, unsigned vectors);
   void foldLanes(const Place &place);
   SmallVector<Value> runBody(const Place &place, Step step,
@@ -69,7 +72,7 @@ private:
   // Operands.
   Value load(unsigned operand, const Place &place, Step step);
   void store(unsigned output, Value value, const Place &place, Step step);
-  Value indexVector(unsigned dim, const Place &place, Step step);
+  LanePosition position(unsigned dim, const Place &place);
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
@@ -78,17 +81,18 @@ private:
   Nest &nest;
   std::optional<unsigned> vectorLoop;
   int64_t lanes = 0;
-  bool masks = false;
+  bool masks = false, permutes;
   unsigned unroll = 1;
   SmallVector<unsigned> outer, folded;
   SmallVector<Combiner> combiners;
   DenseMap<unsigned, Value> held; // operands that are in registers
+  DenseMap<Value, Value> heldInBody; // what only they and outer loops decide
 };
 
 //===-- Choices -----------------------------------------------------------===//
 
 Emitter::Emitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
-    : b(b), nest(nest) {
+    : b(b), nest(nest), permutes(machine.permutes) {
   if (machine.vectorBits && isVectorizable(nest.op))
     chooseVectorLoop(machine);
   if (!vectorLoop && !nest.loops.empty())
@@ -127,6 +131,28 @@ int64_t Emitter::score(unsigned loop) {
   return sum;
 }
 
+// The same of loads at computed indices.
+int64_t Emitter::scoreOfLoads(unsigned loop) {
+  int64_t sum = 0;
+  Changes changes = changesAlong(loop);
+  for (auto load : nest.op.getBody()->getOps<memref::LoadOp>()) {
+    auto change = [&](Value v) { return changes.of(v); };
+    switch (accessOf(load, 1, permutes, change)) {
+    case Access::Element:
+      break;
+    case Access::Vector:
+      sum += 2;
+      break;
+    case Access::Window:
+      sum += 1;
+      break;
+    case Access::EachLane:
+      sum -= 2;
+    }
+  }
+  return sum;
+}
+
 void Emitter::chooseVectorLoop(Lanes machine) {
   bool foldsInAnyOrder = true;
   for (unsigned output = 0; output < nest.op.getNumDpsInits(); ++output) {
@@ -135,24 +161,28 @@ void Emitter::chooseVectorLoop(Lanes machine) {
     if (combiner)
       combiners.push_back(*combiner);
   }
-  int64_t width = machine.vectorBits / widestElement(nest.op);
-  int64_t best = 0;
+  auto widthAlong = [&](unsigned loop) -> int64_t {
+    return machine.vectorBits / widestElement(nest.op, changesAlong(loop));
+  };
+  int64_t best = std::numeric_limits<int64_t>::min();
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
     if (nest.loops[loop].folds && !foldsInAnyOrder)
       continue;
     std::optional<int64_t> size = getConstantIntValue(nest.loops[loop].size);
     if (size && *size < 2)
       continue;
-    int64_t points = 2 * score(loop) - (size && *size < width);
-    if (points <= best)
+    int64_t operands = score(loop);
+    int64_t points = 2 * (operands + scoreOfLoads(loop)) -
+                     (size && *size < widthAlong(loop));
+    if (operands <= 0 || points <= best)
       continue;
     best = points;
     vectorLoop = loop;
   }
-  if (!vectorLoop || width < 2)
+  if (!vectorLoop || widthAlong(*vectorLoop) < 2)
     return vectorLoop.reset();
-  lanes = width;
-  masks = machine.hasMasks && fitsMask();
+  lanes = widthAlong(*vectorLoop);
+  masks = machine.hasMasks && fitsMask(changesAlong(*vectorLoop));
   unsigned weight = weightOf(nest.op);
   bool hasFold = llvm::any_of(nest.loops, [](Loop &l) { return l.folds; });
   unroll = weight > 12 ? 1 : weight > 6 || !hasFold ? 2 : 4;
@@ -160,12 +190,36 @@ void Emitter::chooseVectorLoop(Lanes machine) {
     unroll = std::clamp<int64_t>(*size / lanes, 1, unroll);
 }
 
+Changes Emitter::changesAlong(ArrayRef<unsigned> loops) {
+  auto moves = [&](unsigned i) {
+    NestOperand &operand = nest.operands[i];
+    return i >= nest.inputCount() ||
+           (!operand.scalar && llvm::any_of(loops, [&](unsigned loop) {
+              return !isConstantIntValue(operand.strides[loop], 0);
+            }));
+  };
+  auto ofIndex = [&](unsigned dim) {
+    std::optional<unsigned> loop = nest.loopOfDim(dim);
+    return loop && llvm::is_contained(loops, *loop) ? Change::ByOne
+                                                    : Change::None;
+  };
+  return {nest.op, moves, ofIndex};
+}
+
 // Masked accesses need unit strides, and elements that the machine can mask.
-bool Emitter::fitsMask() {
-  for (Operation &op : nest.op.getBody()->without_terminator())
+bool Emitter::fitsMask(const Changes &changes) {
+  auto change = [&](Value v) { return changes.of(v); };
+  for (Operation &op : nest.op.getBody()->without_terminator()) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    Access access = load ? accessOf(load, lanes, permutes, change)
+                         : Access::EachLane;
+    bool fitsLoad = access != Access::EachLane &&
+                    (access != Access::Vector ||
+                     load.getMemRefType().getElementTypeBitWidth() >= 32);
     if (!OpTrait::hasElementwiseMappableTraits(&op) &&
-        !isa<arith::ConstantOp, linalg::IndexOp>(op))
+        !isa<arith::ConstantOp, linalg::IndexOp>(op) && !fitsLoad)
       return false;
+  }
   return llvm::all_of(nest.operands, [&](NestOperand &operand) {
     if (operand.scalar || isConstantIntValue(operand.strides[*vectorLoop], 0))
       return true;
@@ -333,21 +387,11 @@ void Emitter::store(unsigned output, Value value, const Place &place,
   }
 }
 
-Value Emitter::indexVector(unsigned dim, const Place &place, Step step) {
+LanePosition Emitter::position(unsigned dim, const Place &place) {
   std::optional<unsigned> loop = nest.loopOfDim(dim);
   if (!loop)
-    return asValue(b, nest.fixedDims.lookup(dim));
-  Value at = asValue(b, place.iterations[*loop]);
-  if (step.lanes == 0 || loop != vectorLoop)
-    return at;
-  auto type = VectorType::get({step.lanes}, b.getIndexType());
-  SmallVector<Attribute> numbers;
-  for (int64_t lane = 0; lane < step.lanes; ++lane)
-    numbers.push_back(b.getIndexAttr(lane));
-  Value lanesOfStep =
-      arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
-  return arith::AddIOp::create(b, vector::BroadcastOp::create(b, type, at),
-                               lanesOfStep);
+    return {asValue(b, nest.fixedDims.lookup(dim))};
+  return {asValue(b, place.iterations[*loop]), loop == vectorLoop};
 }
 
 //===-- Steps
@@ -356,7 +400,9 @@ Value Emitter::indexVector(unsigned dim, const Place &place, Step step) {
 SmallVector<Value> Emitter::runBody(const Place &place, Step step,
                                     ArrayRef<Value> accumulators,
                                     ArrayRef<Operation *> without) {
-  LaneBody body(b, step.lanes);
+  LaneBody body(b, step.lanes, step.mask, permutes);
+  for (auto [inBody, value] : heldInBody)
+    body.set(inBody, value);
   for (OpOperand *input : nest.op.getDpsInputOperands())
     if (nest.op.payloadUsesValueFromOperand(input))
       body.set(nest.op.getMatchingBlockArgument(input),
@@ -364,7 +410,7 @@ SmallVector<Value> Emitter::runBody(const Place &place, Step step,
   for (auto [argument, value] :
        llvm::zip(nest.op.getRegionOutputArgs(), accumulators))
     body.set(argument, value);
-  auto index = [&](unsigned dim) { return indexVector(dim, place, step); };
+  auto index = [&](unsigned dim) { return position(dim, place); };
   body.run(nest.op.getBody(), index, without);
   SmallVector<Value> results;
   for (auto [i, yielded] :
@@ -374,10 +420,11 @@ SmallVector<Value> Emitter::runBody(const Place &place, Step step,
   return results;
 }
 
-// Loads what no inner loop moves. A store between the loads of a loop would
-// keep LLVM from doing it.
+// Loads and computes what no inner loop moves. A store between the loads of a
+// loop would keep LLVM from doing it.
 void Emitter::holdInvariant(const Place &place) {
   held.clear();
+  heldInBody.clear();
   SmallVector<unsigned> inner(folded);
   inner.push_back(*vectorLoop);
   for (unsigned i = 0; i < nest.inputCount(); ++i) {
@@ -389,6 +436,30 @@ void Emitter::holdInvariant(const Place &place) {
         nest.op.payloadUsesValueFromOperand(&nest.op->getOpOperand(i)))
       held[i] = load(i, place, {});
   }
+  bool runs = llvm::all_of(inner, [&](unsigned loop) {
+    std::optional<int64_t> size = getConstantIntValue(nest.loops[loop].size);
+    return size && *size > 0;
+  });
+  if (runs)
+    holdInBody(changesAlong(inner), place);
+}
+
+// Only where an iteration follows: what is read must exist.
+void Emitter::holdInBody(const Changes &changes, const Place &place) {
+  LaneBody body(b, 0);
+  for (OpOperand *input : nest.op.getDpsInputOperands())
+    if (Value value = held.lookup(input->getOperandNumber()))
+      body.set(nest.op.getMatchingBlockArgument(input), value);
+  SmallVector<Operation *> moving;
+  for (Operation &op : nest.op.getBody()->without_terminator())
+    if (op.getNumResults() != 1 || !changes.isSame(op.getResult(0)))
+      moving.push_back(&op);
+  body.run(
+      nest.op.getBody(), [&](unsigned dim) { return position(dim, place); },
+      moving);
+  for (Operation &op : nest.op.getBody()->without_terminator())
+    if (!llvm::is_contained(moving, &op))
+      heldInBody[op.getResult(0)] = body.get(op.getResult(0));
 }
 
 // A few vectors (or one element) of all outputs, over all reductions.
@@ -729,7 +800,7 @@ Lanes lanesOf(Operation *op) {
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   int64_t bits = target ? target.getVectorBits() : 0;
   // Narrower machines pay for each lane of a masked access.
-  return {bits, bits >= 256};
+  return {bits, bits >= 256, target && target.getHasPermute()};
 }
 
 void emitNest(ImplicitLocOpBuilder &b, Nest nest, Lanes lanes) {

@@ -1,6 +1,7 @@
 // Every linalg operation on buffers that no kernel took becomes loops of vector
 // code, in place: elementwise chains, reductions, pools, transposes, gathers,
 // contractions without a tile.
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitNest.h"
@@ -59,6 +60,10 @@ struct ExpandVectorLoops : impl::ExpandVectorLoopsBase<ExpandVectorLoops> {
       emitNest(b, *nest, lanes);
       op.erase();
     }
+    getOperation().walk([](CreepOp op) {
+      op.replaceAllUsesWith(op.getPosition());
+      op.erase();
+    });
   }
 };
 

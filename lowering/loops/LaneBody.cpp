@@ -1,4 +1,5 @@
 #include "lowering/loops/LaneBody.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -52,17 +53,72 @@ bool isVectorizable(linalg::GenericOp op) {
                       [](Type type) { return type.isIntOrIndexOrFloat(); });
 }
 
-unsigned widestElement(linalg::GenericOp op) {
+// A sum with what stays counts up as its other term does.
+static Change changeOfResult(Operation &op,
+                             llvm::function_ref<Change(Value)> change) {
+  auto stays = [&](Value v) { return change(v) == Change::None; };
+  if (llvm::all_of(op.getOperands(), stays))
+    return Change::None;
+  if (isa<arith::AddIOp, arith::SubIOp, arith::IndexCastOp>(op) &&
+      llvm::count_if(op.getOperands(), stays) + 1 == op.getNumOperands()) {
+    bool subtracted = isa<arith::SubIOp>(op) && !stays(op.getOperand(1));
+    if (!subtracted && llvm::any_of(op.getOperands(), [&](Value v) {
+          return change(v) == Change::ByOne;
+        }))
+      return Change::ByOne;
+  }
+  return Change::Any;
+}
+
+Changes::Changes(linalg::GenericOp op,
+                 llvm::function_ref<bool(unsigned operand)> moves,
+                 llvm::function_ref<Change(unsigned dim)> ofIndex) {
+  for (BlockArgument argument : op.getBody()->getArguments())
+    changes[argument] =
+        moves(argument.getArgNumber()) ? Change::Any : Change::None;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    auto index = dyn_cast<linalg::IndexOp>(inner);
+    Change change =
+        index ? ofIndex(index.getDim())
+              : changeOfResult(inner, [&](Value v) { return of(v); });
+    for (Value result : inner.getResults())
+      changes[result] = change;
+  }
+}
+
+Change Changes::of(Value value) const {
+  auto known = changes.find(value);
+  return known == changes.end() ? Change::None : known->second;
+}
+
+Access accessOf(memref::LoadOp load, int64_t lanes, bool permutes,
+                llvm::function_ref<Change(Value)> change) {
+  auto stays = [&](Value v) { return change(v) == Change::None; };
+  if (llvm::all_of(load.getIndices(), stays))
+    return Access::Element;
+  MemRefType type = load.getMemRefType();
+  Value last = load.getIndices().back();
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (!llvm::all_of(load.getIndices().drop_back(), stays) ||
+      strides.back() != 1)
+    return Access::EachLane;
+  if (change(last) == Change::ByOne)
+    return Access::Vector;
+  bool fits = permutes && type.getElementTypeBitWidth() == 32 &&
+              type.getShape().back() >= lanes;
+  return fits && last.getDefiningOp<CreepOp>() ? Access::Window
+                                               : Access::EachLane;
+}
+
+unsigned widestElement(linalg::GenericOp op, const Changes &changes) {
   unsigned widest = 8;
-  auto see = [&](Type type) {
-    if (type.isIntOrFloat())
-      widest = std::max(widest, type.getIntOrFloatBitWidth());
+  auto see = [&](Value value) {
+    if (value.getType().isIntOrFloat() && !changes.isSame(value))
+      widest = std::max(widest, value.getType().getIntOrFloatBitWidth());
   };
-  for (Type type : op.getBody()->getArgumentTypes())
-    see(type);
+  llvm::for_each(op.getBody()->getArguments(), see);
   for (Operation &inner : op.getBody()->without_terminator())
-    if (!isa<arith::ConstantOp>(inner))
-      llvm::for_each(inner.getResultTypes(), see);
+    llvm::for_each(inner.getResults(), see);
   return widest;
 }
 
@@ -76,8 +132,28 @@ unsigned weightOf(linalg::GenericOp op) {
 }
 
 Value LaneBody::get(Value inBody) {
+  if (Value value = values.lookup(inBody))
+    return value;
+  Value first = firsts.lookup(inBody);
+  if (!first)
+    return inBody; // from outside the body
+  auto type = VectorType::get({lanes}, first.getType());
+  SmallVector<Attribute> numbers;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    numbers.push_back(b.getIntegerAttr(first.getType(), lane));
+  Value count =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
+  Value value = arith::AddIOp::create(
+      b, vector::BroadcastOp::create(b, type, first), count);
+  set(inBody, value);
+  return value;
+}
+
+Change LaneBody::changeOf(Value inBody) const {
+  if (firsts.contains(inBody))
+    return Change::ByOne;
   Value value = values.lookup(inBody);
-  return value ? value : inBody; // from outside the body
+  return value && isVector(value) ? Change::Any : Change::None;
 }
 
 Value LaneBody::spread(Value value) {
@@ -90,35 +166,109 @@ Value LaneBody::spread(Value value) {
   return vector::BroadcastOp::create(b, type, value);
 }
 
-void LaneBody::run(Block *body, llvm::function_ref<Value(unsigned dim)> index,
+void LaneBody::run(Block *body,
+                   llvm::function_ref<LanePosition(unsigned dim)> index,
                    ArrayRef<Operation *> without) {
   for (Operation &op : body->without_terminator()) {
-    if (llvm::is_contained(without, &op))
+    if (llvm::is_contained(without, &op) ||
+        llvm::any_of(op.getResults(), [&](Value v) { return values.count(v); }))
       continue;
-    if (auto place = dyn_cast<linalg::IndexOp>(op))
-      set(place, index(place.getDim()));
-    else
+    auto place = dyn_cast<linalg::IndexOp>(op);
+    if (!place) {
       runOperation(op);
+      continue;
+    }
+    LanePosition position = index(place.getDim());
+    (lanes && position.countsUp ? firsts : values)[place] = position.first;
   }
 }
 
 void LaneBody::runOperation(Operation &op) {
-  bool varies =
-      llvm::any_of(op.getOperands(), [&](Value v) { return isVector(get(v)); });
-  if (varies && !OpTrait::hasElementwiseMappableTraits(&op))
+  auto change = [&](Value v) { return changeOf(v); };
+  Change result = changeOfResult(op, change);
+  auto load = dyn_cast<memref::LoadOp>(op);
+  if (load && runLoad(load))
+    return;
+  if (result == Change::Any && !OpTrait::hasElementwiseMappableTraits(&op))
     return runEachLane(op);
   IRMapping mapping;
   if (op.getNumRegions() != 0)
     for (auto &[from, to] : values)
       mapping.map(from, to);
   for (Value operand : op.getOperands())
-    mapping.map(operand, varies ? spread(get(operand)) : get(operand));
+    if (result == Change::Any)
+      mapping.map(operand, spread(get(operand)));
+    else
+      mapping.map(operand, change(operand) == Change::ByOne
+                               ? firsts.lookup(operand)
+                               : get(operand));
   Operation *clone = b.clone(op, mapping);
   for (auto [from, to] : llvm::zip(op.getResults(), clone->getResults())) {
-    if (varies)
+    if (result == Change::Any)
       to.setType(VectorType::get({lanes}, from.getType()));
-    set(from, to);
+    (result == Change::ByOne ? firsts : values)[from] = to;
   }
+}
+
+bool LaneBody::runLoad(memref::LoadOp load) {
+  switch (accessOf(load, lanes, permutes,
+                   [&](Value v) { return changeOf(v); })) {
+  case Access::Vector:
+    set(load, loadVector(load));
+    return true;
+  case Access::Window:
+    set(load, loadWindow(load));
+    return true;
+  case Access::Element:
+  case Access::EachLane:
+    return false;
+  }
+}
+
+Value LaneBody::loadVector(memref::LoadOp load) {
+  SmallVector<Value> at;
+  for (Value index : load.getIndices().drop_back())
+    at.push_back(get(index));
+  at.push_back(firsts.lookup(load.getIndices().back()));
+  Type element = load.getType();
+  auto type = VectorType::get({lanes}, element);
+  if (!mask)
+    return vector::LoadOp::create(b, type, load.getMemRef(), at);
+  // Ones, so that lanes that do not exist divide by nothing bad.
+  Value ones = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, b.getOneAttr(element)));
+  return vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, mask,
+                                      ones);
+}
+
+// All lanes lie in the vector that begins at the first one's position, or ends
+// with the row.
+Value LaneBody::loadWindow(memref::LoadOp load) {
+  Value positions = get(load.getIndices().back());
+  MemRefType buffer = load.getMemRefType();
+  Value last = arith::ConstantIndexOp::create(
+      b, buffer.getShape().back() - lanes);
+  Value first = arith::MinSIOp::create(
+      b, vector::ExtractOp::create(b, positions, int64_t(0)), last);
+  SmallVector<Value> at;
+  for (Value index : load.getIndices().drop_back())
+    at.push_back(get(index));
+  at.push_back(first);
+  auto type = VectorType::get({lanes}, load.getType());
+  Value window = vector::LoadOp::create(b, type, load.getMemRef(), at);
+  Value inWindow = arith::IndexCastOp::create(
+      b, type.clone(b.getI32Type()),
+      arith::SubIOp::create(
+          b, positions,
+          vector::BroadcastOp::create(b, positions.getType(), first)));
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Value index = arith::IndexCastOp::create(
+        b, b.getIndexType(), vector::ExtractOp::create(b, inWindow, lane));
+    elements.push_back(
+        vector::ExtractOp::create(b, window, OpFoldResult(index)));
+  }
+  return vector::FromElementsOp::create(b, type, elements);
 }
 
 // What has no vector form (a load at indices that differ) runs per lane.

@@ -1,6 +1,7 @@
 // The body of a linalg.generic, run on one element or on a vector of lanes.
 #pragma once
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -17,36 +18,75 @@ std::optional<Combiner> combinerOf(mlir::linalg::GenericOp op, unsigned output);
 
 // Whether vectors can run the body.
 bool isVectorizable(mlir::linalg::GenericOp op);
-// Bits of the widest element that the body holds.
-unsigned widestElement(mlir::linalg::GenericOp op);
+
+// How a value changes from one iteration to the next.
+enum class Change { None, ByOne, Any };
+
+// What the values of a body do while some of its loops advance.
+class Changes {
+public:
+  Changes(mlir::linalg::GenericOp op,
+          llvm::function_ref<bool(unsigned operand)> moves,
+          llvm::function_ref<Change(unsigned dim)> ofIndex);
+  Change of(mlir::Value value) const;
+  bool isSame(mlir::Value value) const { return of(value) == Change::None; }
+
+private:
+  llvm::DenseMap<mlir::Value, Change> changes;
+};
+
+// How LaneBody reads an element of a buffer at computed indices.
+enum class Access { Element, Vector, Window, EachLane };
+Access accessOf(mlir::memref::LoadOp load, int64_t lanes, bool permutes,
+                llvm::function_ref<Change(mlir::Value)> change);
+
+// Bits of the widest element among the operands that `moves` and what changes.
+unsigned widestElement(mlir::linalg::GenericOp op, const Changes &changes);
 // An estimate of instructions per element.
 unsigned weightOf(mlir::linalg::GenericOp op);
 
+// The position along a loop, and whether lanes count on from there.
+struct LanePosition {
+  mlir::Value first;
+  bool countsUp = false;
+};
+
 class LaneBody {
 public:
-  // `lanes` = 0 runs on single elements.
-  LaneBody(mlir::ImplicitLocOpBuilder &b, int64_t lanes) : b(b), lanes(lanes) {}
+  // `lanes` = 0 runs on single elements; `mask` tells which lanes exist;
+  // `permutes`: the machine takes lanes by a vector of indices.
+  LaneBody(mlir::ImplicitLocOpBuilder &b, int64_t lanes, mlir::Value mask = {},
+           bool permutes = false)
+      : b(b), lanes(lanes), mask(mask), permutes(permutes) {}
 
   // Scalars are the same for all lanes; vectors have a value for each.
   void set(mlir::Value inBody, mlir::Value value) { values[inBody] = value; }
   mlir::Value get(mlir::Value inBody);
   // The value as a vector, where there are lanes.
   mlir::Value spread(mlir::Value value);
-  // Runs all but the operations in `without`; `index` gives linalg.index.
+  // Runs all but the operations in `without` and those whose result is set;
+  // `index` gives linalg.index.
   void run(mlir::Block *body,
-           llvm::function_ref<mlir::Value(unsigned dim)> index,
+           llvm::function_ref<LanePosition(unsigned dim)> index,
            llvm::ArrayRef<mlir::Operation *> without = {});
   // combiner(lhs, rhs)
   mlir::Value combine(const Combiner &combiner, mlir::Value lhs,
                       mlir::Value rhs);
 
 private:
+  Change changeOf(mlir::Value inBody) const;
   void runOperation(mlir::Operation &op);
   void runEachLane(mlir::Operation &op);
+  bool runLoad(mlir::memref::LoadOp load);
+  mlir::Value loadVector(mlir::memref::LoadOp load);
+  mlir::Value loadWindow(mlir::memref::LoadOp load);
 
   mlir::ImplicitLocOpBuilder &b;
   int64_t lanes;
+  mlir::Value mask;
+  bool permutes;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
+  llvm::DenseMap<mlir::Value, mlir::Value> firsts; // of what counts up
 };
 
 } // namespace onnxc

@@ -5,7 +5,8 @@
 //
 // All moves keep the number of transposed elements or lower it:
 // - an elementwise generic iterates in the layout of its operands when all of
-//   its full operands agree, and its result is transposed instead;
+//   its full operands agree, and its result is transposed instead; a tensor of
+//   as many dimensions that it reads at computed indices counts as such;
 // - padding, slicing and concatenation act on the untransposed tensor, and a
 //   reshape whose groups lie together there;
 // - reductions and contractions compose the permutation into their indexing
@@ -172,21 +173,46 @@ bool isElementwise(GenericOp op) {
          });
 }
 
+// Transposed tensors that the body reads at computed indices.
+SmallVector<tensor::ExtractOp> computedReads(GenericOp op) {
+  auto reads = op.getBody()->getOps<tensor::ExtractOp>();
+  return llvm::filter_to_vector(reads, [&](tensor::ExtractOp read) {
+    return read.getTensor().getDefiningOp<TransposeOp>() &&
+           read.getTensor().getType().getRank() == op.getNumLoops();
+  });
+}
+
 // The permutation that every full operand shares, if there is one.
 std::optional<Permutation> commonPermutation(GenericOp op) {
+  SmallVector<Value> full;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(operand).isIdentity() &&
+        op.getNumLoops() != 0 && !isConstant(operand->get()))
+      full.push_back(operand->get());
+  for (tensor::ExtractOp read : computedReads(op))
+    full.push_back(read.getTensor());
   std::optional<Permutation> common;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isIdentity() || op.getNumLoops() == 0 ||
-        isConstant(operand->get()))
-      continue;
-    auto producer = operand->get().getDefiningOp<TransposeOp>();
+  for (Value value : full) {
+    auto producer = value.getDefiningOp<TransposeOp>();
     if (!producer ||
         (common && *common != Permutation(producer.getPermutation())))
       return std::nullopt;
     common = Permutation(producer.getPermutation());
   }
   return common;
+}
+
+// Reads of transposed tensors at the same places of their sources.
+void readSources(PatternRewriter &rewriter, GenericOp op) {
+  for (tensor::ExtractOp read : computedReads(op)) {
+    auto producer = read.getTensor().getDefiningOp<TransposeOp>();
+    Permutation inverse = invertPermutationVector(producer.getPermutation());
+    SmallVector<Value> at(read.getIndices());
+    rewriter.modifyOpInPlace(read, [&] {
+      read.getTensorMutable().assign(producer.getInput());
+      read.getIndicesMutable().assign(applyPermutation(at, inverse));
+    });
+  }
 }
 
 // y = f(transpose(a), transpose(b), c) becomes transpose(f(a, b, c')).
@@ -233,6 +259,7 @@ struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
       rewriter.modifyOpInPlace(
           index, [&] { index.setDim((*permutation)[index.getDim()]); });
     });
+    readSources(rewriter, moved);
     SmallVector<Value> results;
     for (Value result : moved.getResults())
       results.push_back(

@@ -23,10 +23,15 @@ def normal(*shape, seed=3, scale=1.0):
     return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
 
 
+def words(names):
+    """Names of values; "-" is one that is absent."""
+    return ["" if name == "-" else name for name in names.split()]
+
+
 def chain(shape, nodes, weights=None, sizes=None, ranks=None):
     """A model of one input `x`, whose last node makes `y`. `sizes` are the shapes to run with."""
     initializers = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
-    nodes = [helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+    nodes = [helper.make_node(op, words(inputs), words(outputs), **attributes)
              for op, inputs, outputs, attributes in nodes]
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * (ranks or len(shape)))],
@@ -293,6 +298,26 @@ def selections():
     yield "TopK of all", topk([3, 20], 20)
 
 
+def computed_positions():
+    """Elements read where a table says: rows of vectors, windows of vectors, single ones."""
+    def resize(shape, scales, mode, **attributes):
+        nodes = [("Resize", "x - scales", "y", {"mode": mode, **attributes})]
+        return chain(shape, nodes, {"scales": np.float32(scales)})
+    for mode in ("nearest", "linear", "cubic"):
+        yield f"Resize {mode}, twice as large", resize([1, 3, 17, 33], [1, 1, 2, 2], mode)
+        yield f"Resize {mode}, by a fraction", resize([2, 3, 20, 50], [1, 1, 1.25, 1.75], mode)
+        yield f"Resize {mode}, smaller", resize([1, 3, 20, 50], [1, 1, 0.75, 0.375], mode)
+        yield f"Resize {mode}, rows shorter than a vector", resize([1, 3, 5, 3], [1, 1, 4, 9], mode)
+    yield "Resize of corners", resize([1, 2, 9, 40], [1, 1, 3, 3], "linear",
+                                      coordinate_transformation_mode="align_corners")
+    yield "Resize between convolutions", chain([1, 12, 9, 11], [
+        ("Conv", "x w", "c", {}), ("Resize", "c - scales", "r", {"mode": "nearest"}), ("Conv", "r w", "y", {})],
+        {"w": normal(12, 12, 1, 1, scale=0.2), "scales": np.float32([1, 1, 2, 2])})
+    for width in (64, 21, 5):
+        yield f"Gather of rows of {width}", chain([30, width], [("Gather", "x i", "y", {})], {"i": np.int64([3, -1, 0, 29])})
+    yield "Gather of columns", chain([7, 40], [("Gather", "x i", "y", {"axis": 1})], {"i": np.int64([39, -2, 0, 5])})
+
+
 def recurrent():
     for kind, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
         for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
@@ -306,7 +331,8 @@ def recurrent():
 
 
 def all_cases():
-    for kind in (convolutions, transposed_convolutions, products, rows, attention, chains, selections, recurrent):
+    for kind in (convolutions, transposed_convolutions, products, rows, attention, chains, selections, computed_positions,
+                 recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")

@@ -68,4 +68,42 @@ func.func @indices_that_are_not_linear_stay(%x: memref<4xf32>, %y: memref<8xf32>
   }
   return
 }
+
+// CHECK-LABEL: @what_lies_side_by_side_at_computed_indices_is_loaded_as_a_vector
+// CHECK: scf.for %[[I:.*]] = %c0 to %c4
+// CHECK: %[[ROW:.*]] = memref.load %{{.*}}[%[[I]]] : memref<4xi64
+// CHECK: scf.for %[[J:.*]] =
+// CHECK-NOT: memref.load
+// CHECK: vector.load %{{.*}}[%{{.*}}, %[[J]]] : memref<9x64xf32>, vector<8xf32>
+func.func @what_lies_side_by_side_at_computed_indices_is_loaded_as_a_vector(
+    %rows: memref<4xi64>, %x: memref<9x64xf32>, %y: memref<4x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      outs(%y : memref<4x64xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %r = memref.load %rows[%i] : memref<4xi64>
+    %row = arith.index_cast %r : i64 to index
+    %a = memref.load %x[%row, %j] : memref<9x64xf32>
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// Every lane of its own: the machine has no permutation here.
+// CHECK-LABEL: @a_position_that_creeps_needs_a_permutation
+// CHECK-COUNT-8: memref.load %{{.*}} : memref<16xf32>
+// CHECK-NOT: onnxc.creep
+func.func @a_position_that_creeps_needs_a_permutation(
+    %at: memref<32xi32>, %x: memref<16xf32>, %y: memref<32xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%at : memref<32xi32>) outs(%y : memref<32xf32>) {
+  ^bb0(%p: i32, %o: f32):
+    %i = arith.index_cast %p : i32 to index
+    %near = onnxc.creep %i : index
+    %a = memref.load %x[%near] : memref<16xf32>
+    linalg.yield %a : f32
+  }
+  return
+}
 }

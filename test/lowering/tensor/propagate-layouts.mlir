@@ -174,3 +174,33 @@ func.func @windows_are_not_gathered(%x: tensor<16x20xf32>) -> tensor<20x16xf32> 
   } -> tensor<20x16xf32>
   return %y : tensor<20x16xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @passes_what_reads_at_computed_indices
+// CHECK-SAME: %[[X:.*]]: tensor<1x4x4x8xf32>, %[[ROWS:.*]]: tensor<8xi32>
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {{.*}} ins(%[[ROWS]] : tensor<8xi32>) outs(%{{.*}} : tensor<1x8x4x8xf32>)
+// CHECK-DAG: %[[W:.*]] = linalg.index 2 : index
+// CHECK-DAG: %[[C:.*]] = linalg.index 3 : index
+// CHECK: tensor.extract %[[X]][%{{.*}}, %{{.*}}, %[[W]], %[[C]]]
+// CHECK-NOT: linalg.transpose
+func.func @passes_what_reads_at_computed_indices(%x: tensor<1x4x4x8xf32>, %rows: tensor<8xi32>) -> tensor<1x8x4x8xf32> {
+  %e = tensor.empty() : tensor<1x8x4x4xf32>
+  %t = linalg.transpose ins(%x : tensor<1x4x4x8xf32>) outs(%e : tensor<1x8x4x4xf32>) permutation = [0, 3, 1, 2]
+  %e2 = tensor.empty() : tensor<1x8x8x4xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (c)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+       ins(%rows : tensor<8xi32>) outs(%e2 : tensor<1x8x8x4xf32>) {
+  ^bb0(%r: i32, %o: f32):
+    %a = linalg.index 0 : index
+    %b = linalg.index 1 : index
+    %row = arith.index_cast %r : i32 to index
+    %d = linalg.index 3 : index
+    %v = tensor.extract %t[%a, %b, %row, %d] : tensor<1x8x4x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<1x8x8x4xf32>
+  %e3 = tensor.empty() : tensor<1x8x4x8xf32>
+  %back = linalg.transpose ins(%s : tensor<1x8x8x4xf32>) outs(%e3 : tensor<1x8x4x8xf32>) permutation = [0, 2, 3, 1]
+  return %back : tensor<1x8x4x8xf32>
+}

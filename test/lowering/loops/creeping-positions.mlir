@@ -1,0 +1,41 @@
+// RUN: onnxc-opt --expand-vector-loops %s | FileCheck %s
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64-linux-gnu", cpu = "x86-64-v3", features = "",
+    vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64,
+    heap = true, has_f16 = true, has_permute = true>} {
+
+// The window begins at the first lane's position, or ends with the row.
+// CHECK-LABEL: @lanes_of_creeping_positions_lie_in_one_vector
+// CHECK: %[[AT:.*]] = vector.extract %{{.*}}[0] : index
+// CHECK: %[[FIRST:.*]] = arith.minsi %[[AT]], %c8{{.*}} : index
+// CHECK: %[[WINDOW:.*]] = vector.load %{{.*}}[%[[FIRST]]] : memref<16xf32>, vector<8xf32>
+// CHECK-COUNT-8: vector.extract %[[WINDOW]][%{{.*}}] : f32
+// CHECK-NOT: onnxc.creep
+func.func @lanes_of_creeping_positions_lie_in_one_vector(
+    %at: memref<32xi32>, %x: memref<16xf32>, %y: memref<32xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%at : memref<32xi32>) outs(%y : memref<32xf32>) {
+  ^bb0(%p: i32, %o: f32):
+    %i = arith.index_cast %p : i32 to index
+    %near = onnxc.creep %i : index
+    %a = memref.load %x[%near] : memref<16xf32>
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @a_row_shorter_than_a_vector_has_no_window
+// CHECK-COUNT-8: memref.load %{{.*}} : memref<7xf32>
+func.func @a_row_shorter_than_a_vector_has_no_window(
+    %at: memref<32xi32>, %x: memref<7xf32>, %y: memref<32xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%at : memref<32xi32>) outs(%y : memref<32xf32>) {
+  ^bb0(%p: i32, %o: f32):
+    %i = arith.index_cast %p : i32 to index
+    %near = onnxc.creep %i : index
+    %a = memref.load %x[%near] : memref<7xf32>
+    linalg.yield %a : f32
+  }
+  return
+}
+}
