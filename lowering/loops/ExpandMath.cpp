@@ -84,19 +84,26 @@ Real product(Real x, int n) {
 }
 
 // The exponents that models have are a product or a root, or both: up to 4 in
-// steps of a half these are within two units in the last place.
+// steps of a half, and up to 1 in steps of a quarter, these are within two units
+// in the last place.
 Real powOf(Real x, Real y) {
   std::optional<double> exponent = constantOf(y);
   if (exponent == -1.0)
     return 1.0 / x;
-  if (!exponent || *exponent < 0.5 || *exponent > 4.0 ||
-      *exponent * 2 != std::floor(*exponent * 2))
+  double steps = exponent && *exponent < 1.0 ? 4 : 2;
+  if (!exponent || *exponent < 0.25 || *exponent > 4.0 ||
+      *exponent * steps != std::floor(*exponent * steps))
     return elementary::pow(x, y);
   int whole = int(*exponent);
   if (whole == *exponent)
     return product(x, whole);
   // Of -0 the root is 0 here, and so is the power; of -infinity infinity.
   Real root = elementary::sqrt(x) + 0.0;
+  if (*exponent == 0.25)
+    root = elementary::sqrt(root);
+  if (*exponent == 0.75) // one rounding less than root * sqrt(root)
+    root = elementary::select((root == 0.0) | (root == root.infinity()), root,
+                              x / elementary::sqrt(root));
   Real power = whole ? product(elementary::abs(x), whole) * root : root;
   return elementary::select(x == -x.infinity(), x.infinity(), power);
 }

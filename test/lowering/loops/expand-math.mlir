@@ -37,6 +37,16 @@ func.func @a_power_of_halves_is_products_and_a_root(%x: vector<8xf32>) -> vector
   return %y : vector<8xf32>
 }
 
+// CHECK-LABEL: @a_power_of_quarters_is_roots
+// CHECK-COUNT-2: math.sqrt
+// CHECK-NOT: arith.bitcast
+// CHECK: return
+func.func @a_power_of_quarters_is_roots(%x: vector<8xf32>) -> vector<8xf32> {
+  %e = arith.constant dense<0.75> : vector<8xf32>
+  %y = math.powf %x, %e : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
 // CHECK-LABEL: @instructions_stay
 // CHECK: math.sqrt
 // CHECK: math.floor

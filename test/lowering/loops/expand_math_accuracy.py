@@ -48,10 +48,13 @@ FUNCTIONS = {
     "cbrt": ("math.cbrt", np.cbrt, 4, [(-10, 10), (-1e30, 1e30), (-1e-30, 1e-30)]),
     "rsqrt": ("math.rsqrt", lambda x: 1 / np.sqrt(x), 4, [(0, 10), (0, 1e30)]),
     "pow": ("math.powf", np.power, 4, [(0, 10), (-5, 5), (0.9, 1.1), (0, 1e3)]),
+    "pow_quarter": ("math.powf", lambda x: np.power(x, 0.25), 2, [(0, 10), (0, 1e30)]),
+    "pow_three_quarters": ("math.powf", lambda x: np.power(x, 0.75), 2, [(0, 10), (0, 1e30)]),
     "atan2": ("math.atan2", np.arctan2, 4, [(-1, 1), (-100, 100)]),
     "remainder": ("arith.remf", np.fmod, 0, [(-10, 10), (-1e6, 1e6), (-1e30, 1e30)]),
 }
 BINARY = {"pow", "atan2", "remainder"}
+EXPONENTS = {"pow_quarter": 0.25, "pow_three_quarters": 0.75}
 # On a target without vectors these are arithmetic too.
 ROUNDING = {
     "floor": ("math.floor", np.floor, 0, [(-10, 10), (-1e7, 1e7)]),
@@ -77,6 +80,10 @@ def kernel(name, element, lanes):
         return f"    %{to} = vector.load %{source}[%i] : {buffer}, {value}\n"
 
     arguments = "%a, %b" if name in BINARY else "%a"
+    exponent = ""
+    if name in EXPONENTS:
+        number = EXPONENTS[name] if lanes == 1 else f"dense<{EXPONENTS[name]}>"
+        arguments, exponent = "%a, %e", f"  %e = arith.constant {number} : {value}\n"
     store = "memref.store %r, %out[%i]" if lanes == 1 else "vector.store %r, %out[%i]"
     suffix = "" if lanes == 1 else f", {value}"
     return f"""
@@ -84,7 +91,7 @@ func.func @{name}_{element}_{lanes}(%x: {buffer}, %y: {buffer}, %out: {buffer}) 
   %zero = arith.constant 0 : index
   %step = arith.constant {lanes} : index
   %n = memref.dim %x, %zero : {buffer}
-  scf.for %i = %zero to %n step %step {{
+{exponent}  scf.for %i = %zero to %n step %step {{
 {load("a", "x")}{load("b", "y")}    %r = {operation} {arguments} : {value}
     {store} : {buffer}{suffix}
   }}
