@@ -19,6 +19,18 @@ bool isLinear(AffineExpr expr) {
          isa<AffineConstantExpr>(binary.getRHS()) && isLinear(binary.getLHS());
 }
 
+// Whether an input is read where a tile can: at a group only along the lanes.
+bool isReadable(AffineMap map, unsigned vector) {
+  for (auto [i, index] : llvm::enumerate(map.getResults())) {
+    std::optional<GroupIndex> group = groupIndex(index);
+    bool alongLanes = group && group->lane == vector &&
+                      i + 1 == map.getNumResults();
+    if (!alongLanes && !isLinear(index))
+      return false;
+  }
+  return true;
+}
+
 bool dependsOn(AffineMap map, unsigned loop) {
   return map.isFunctionOfDim(loop);
 }
@@ -35,6 +47,25 @@ std::optional<unsigned> vectorLoop(linalg::GenericOp root, AffineMap output) {
 }
 
 } // namespace
+
+std::optional<GroupIndex> groupIndex(AffineExpr index) {
+  auto sum = dyn_cast<AffineBinaryOpExpr>(index);
+  if (!sum || sum.getKind() != AffineExprKind::Add)
+    return std::nullopt;
+  auto scaled = dyn_cast<AffineBinaryOpExpr>(sum.getLHS());
+  auto within = dyn_cast<AffineDimExpr>(sum.getRHS());
+  if (!scaled || !within || scaled.getKind() != AffineExprKind::Mul)
+    return std::nullopt;
+  auto quotient = dyn_cast<AffineBinaryOpExpr>(scaled.getLHS());
+  if (!quotient || quotient.getKind() != AffineExprKind::FloorDiv ||
+      quotient.getRHS() != scaled.getRHS())
+    return std::nullopt;
+  auto lane = dyn_cast<AffineDimExpr>(quotient.getLHS());
+  auto size = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+  if (!lane || !size)
+    return std::nullopt;
+  return GroupIndex{lane.getPosition(), within.getPosition(), size.getValue()};
+}
 
 int64_t coefficient(AffineExpr sum, unsigned loop) {
   if (auto dim = dyn_cast<AffineDimExpr>(sum))
@@ -87,11 +118,10 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
   if (!output.isProjectedPermutation() ||
       output.getNumResults() != root.getNumParallelLoops())
     return failure();
-  for (AffineMap map : maps)
-    if (!llvm::all_of(map.getResults(), isLinear))
-      return failure();
   std::optional<unsigned> vector = vectorLoop(root, output);
-  if (!vector)
+  if (!vector || !llvm::all_of(maps, [&](AffineMap map) {
+        return isReadable(map, *vector);
+      }))
     return failure();
 
   LoopRoles roles;

@@ -8,6 +8,14 @@
 
 namespace onnxc {
 
+// lane floordiv size * size + within: channel `within` of the group that a lane
+// is in, where vectors hold several groups of `size` channels.
+struct GroupIndex {
+  unsigned lane, within;
+  int64_t size;
+};
+std::optional<GroupIndex> groupIndex(mlir::AffineExpr index);
+
 // The roles of the loops of `root`. A register tile is `row` by `vector`.
 struct LoopRoles {
   // Parallel loops but for `vector`, outermost first: those that every input
@@ -20,7 +28,8 @@ struct LoopRoles {
 };
 
 // Fails unless every iteration is an elementwise update of one output element
-// and the inputs are read at sums of multiples of the loops.
+// and the inputs are read at sums of multiples of the loops, or innermost at the
+// group of the vector's lane.
 mlir::FailureOr<LoopRoles> inferLoopRoles(mlir::linalg::GenericOp root);
 
 // One padded dimension of an input, read at

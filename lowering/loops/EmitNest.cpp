@@ -137,16 +137,16 @@ int64_t Emitter::scoreOfLoads(unsigned loop) {
   Changes changes = changesAlong(loop);
   for (auto load : nest.op.getBody()->getOps<memref::LoadOp>()) {
     auto change = [&](Value v) { return changes.of(v); };
-    switch (accessOf(load, 1, permutes, change)) {
-    case Access::Element:
+    switch (loadFormOf(load, 1, permutes, change)) {
+    case LoadForm::Element:
       break;
-    case Access::Vector:
+    case LoadForm::Vector:
       sum += 2;
       break;
-    case Access::Window:
+    case LoadForm::Window:
       sum += 1;
       break;
-    case Access::EachLane:
+    case LoadForm::EachLane:
       sum -= 2;
     }
   }
@@ -211,10 +211,11 @@ bool Emitter::fitsMask(const Changes &changes) {
   auto change = [&](Value v) { return changes.of(v); };
   for (Operation &op : nest.op.getBody()->without_terminator()) {
     auto load = dyn_cast<memref::LoadOp>(op);
-    Access access = load ? accessOf(load, lanes, permutes, change)
-                         : Access::EachLane;
-    bool fitsLoad = access != Access::EachLane &&
-                    (access != Access::Vector ||
+    LoadForm form = LoadForm::EachLane;
+    if (load)
+      form = loadFormOf(load, lanes, permutes, change);
+    bool fitsLoad = form != LoadForm::EachLane &&
+                    (form != LoadForm::Vector ||
                      load.getMemRefType().getElementTypeBitWidth() >= 32);
     if (!OpTrait::hasElementwiseMappableTraits(&op) &&
         !isa<arith::ConstantOp, linalg::IndexOp>(op) && !fitsLoad)

@@ -91,23 +91,23 @@ Change Changes::of(Value value) const {
   return known == changes.end() ? Change::None : known->second;
 }
 
-Access accessOf(memref::LoadOp load, int64_t lanes, bool permutes,
+LoadForm loadFormOf(memref::LoadOp load, int64_t lanes, bool permutes,
                 llvm::function_ref<Change(Value)> change) {
   auto stays = [&](Value v) { return change(v) == Change::None; };
   if (llvm::all_of(load.getIndices(), stays))
-    return Access::Element;
+    return LoadForm::Element;
   MemRefType type = load.getMemRefType();
   Value last = load.getIndices().back();
   auto [strides, offset] = type.getStridesAndOffset();
   if (!llvm::all_of(load.getIndices().drop_back(), stays) ||
       strides.back() != 1)
-    return Access::EachLane;
+    return LoadForm::EachLane;
   if (change(last) == Change::ByOne)
-    return Access::Vector;
+    return LoadForm::Vector;
   bool fits = permutes && type.getElementTypeBitWidth() == 32 &&
               type.getShape().back() >= lanes;
-  return fits && last.getDefiningOp<CreepOp>() ? Access::Window
-                                               : Access::EachLane;
+  return fits && last.getDefiningOp<CreepOp>() ? LoadForm::Window
+                                               : LoadForm::EachLane;
 }
 
 unsigned widestElement(linalg::GenericOp op, const Changes &changes) {
@@ -211,16 +211,16 @@ void LaneBody::runOperation(Operation &op) {
 }
 
 bool LaneBody::runLoad(memref::LoadOp load) {
-  switch (accessOf(load, lanes, permutes,
+  switch (loadFormOf(load, lanes, permutes,
                    [&](Value v) { return changeOf(v); })) {
-  case Access::Vector:
+  case LoadForm::Vector:
     set(load, loadVector(load));
     return true;
-  case Access::Window:
+  case LoadForm::Window:
     set(load, loadWindow(load));
     return true;
-  case Access::Element:
-  case Access::EachLane:
+  case LoadForm::Element:
+  case LoadForm::EachLane:
     return false;
   }
 }

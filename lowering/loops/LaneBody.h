@@ -36,8 +36,8 @@ private:
 };
 
 // How LaneBody reads an element of a buffer at computed indices.
-enum class Access { Element, Vector, Window, EachLane };
-Access accessOf(mlir::memref::LoadOp load, int64_t lanes, bool permutes,
+enum class LoadForm { Element, Vector, Window, EachLane };
+LoadForm loadFormOf(mlir::memref::LoadOp load, int64_t lanes, bool permutes,
                 llvm::function_ref<Change(mlir::Value)> change);
 
 // Bits of the widest element among the operands that `moves` and what changes.

@@ -129,6 +129,12 @@ static Access flatten(ImplicitLocOpBuilder &b, Value memref) {
 // Strides per loop from strides per dimension.
 static void walkExpressions(ImplicitLocOpBuilder &b, AffineExpr expr,
                             OpFoldResult stride, Access &access) {
+  if (std::optional<GroupIndex> group = groupIndex(expr)) {
+    access.group = group;
+    access.strides[group->lane] =
+        add(b, access.strides[group->lane], stride);
+    return;
+  }
   access.offset =
       add(b, access.offset, multiply(b, stride, number(b, constantTerm(expr))));
   for (unsigned loop = 0; loop + 1 < access.strides.size(); ++loop)
@@ -265,7 +271,7 @@ Value TileValues::load(Value tensor, AffineMap position,
   Address where = address(access, key, loops, cell);
   Value &value = loads[{key, where.moving, where.fixed, cell.mask}];
   if (value)
-    return value;
+    return access.group ? spread(value, *access.group, loops) : value;
   auto type = VectorType::get(
       {lanes}, cast<MemRefType>(access.buffer.getType()).getElementType());
   Value at = index(where);
@@ -274,13 +280,25 @@ Value TileValues::load(Value tensor, AffineMap position,
   if (isConstantIntValue(stride, 1)) {
     // The last panel of a packed operand is filled up with zeros.
     if (!cell.mask || tensor.getDefiningOp<linalg::UnPackOp>())
-      return value = vector::LoadOp::create(b, type, access.buffer, at);
-    return value = vector::MaskedLoadOp::create(b, type, access.buffer, at,
-                                                cell.mask, zeroVector(b, type));
+      value = vector::LoadOp::create(b, type, access.buffer, at);
+    else
+      value = vector::MaskedLoadOp::create(b, type, access.buffer, at,
+                                           cell.mask, zeroVector(b, type));
+    return access.group ? spread(value, *access.group, loops) : value;
   }
   return value = vector::GatherOp::create(
              b, type, access.buffer, at, laneOffsets(stride),
              cell.mask ? cell.mask : allLanes(b, lanes), zeroVector(b, type));
+}
+
+// One element of each group of lanes in all of its lanes.
+Value TileValues::spread(Value vector, GroupIndex group,
+                         ArrayRef<OpFoldResult> loops) {
+  int64_t element = *getConstantIntValue(loops[group.within]);
+  SmallVector<int64_t> from;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    from.push_back(lane / group.size * group.size + element);
+  return vector::ShuffleOp::create(b, vector, vector, from);
 }
 
 void TileValues::prefetch(Value tensor, AffineMap position,

@@ -6,6 +6,7 @@
 // registers (accumulators) is known. So an epilogue of any length, a start
 // value and an operand converted on the fly are one mechanism.
 #pragma once
+#include "lowering/loops/Contraction.h"
 #include "lowering/loops/IndexMath.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseMap.h"
@@ -18,6 +19,8 @@ struct Access {
   mlir::Value buffer; // one-dimensional, unit stride
   mlir::OpFoldResult offset;
   llvm::SmallVector<mlir::OpFoldResult> strides;
+  // Every lane wants this element of the group of elements that it is in.
+  std::optional<GroupIndex> group;
 };
 
 // Where a vector lies: at the loops' values, `row` and `column` further.
@@ -76,6 +79,8 @@ private:
                    llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value index(Address address);
+  mlir::Value spread(mlir::Value vector, GroupIndex group,
+                     llvm::ArrayRef<mlir::OpFoldResult> loops);
   Access makeAccess(mlir::BlockArgument argument, mlir::AffineMap position);
   Access makePackedAccess(mlir::linalg::UnPackOp unpack,
                           mlir::AffineMap position);

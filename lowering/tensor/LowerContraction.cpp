@@ -1,12 +1,14 @@
 // Contractions: products summed over reduction dimensions of one loop nest.
 // Floats below 32 bits are summed in f32 and rounded once.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/Windowing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -237,17 +239,22 @@ struct LowerGemm : OpConversionPattern<GemmOp> {
 // the loop: batch, image, [group], maps, kernel, [channels of the group].
 struct LowerConv : OpConversionPattern<ConvOp> {
   using OpConversionPattern::OpConversionPattern;
+  // Of so many channels the loop over them is unrolled in the tile.
+  static constexpr int64_t shortGroup = 8;
 
   struct Nest {
     bool grouped;      // more groups than one
     bool depthwise;    // one channel to a group
     bool oneMap;       // and one map to a group
     int64_t spatial, group, map, kernel, channel, dims;
+    int64_t interleaved; // channels and maps of groups that share a vector
   };
-  static Nest nestOf(int64_t spatial, int64_t groups, Index depth, Index maps) {
+  static Nest nestOf(int64_t spatial, int64_t groups, Index depth, Index maps,
+                     int64_t interleaved) {
     Nest nest;
     nest.spatial = spatial;
-    nest.grouped = groups != 1;
+    nest.interleaved = interleaved;
+    nest.grouped = groups != 1 && !interleaved;
     nest.depthwise = nest.grouped && depth.is(1);
     nest.oneMap = nest.depthwise && maps.is(groups);
     nest.group = 1 + spatial;
@@ -278,7 +285,11 @@ struct LowerConv : OpConversionPattern<ConvOp> {
       image.push_back(dim(nest.group));
       result.push_back(dim(nest.group));
     }
-    if (!nest.depthwise)
+    if (nest.interleaved)
+      image.push_back(dim(nest.map).floorDiv(nest.interleaved) *
+                          nest.interleaved +
+                      dim(nest.channel));
+    else if (!nest.depthwise)
       image.push_back(dim(nest.channel));
     if (!nest.oneMap)
       result.push_back(dim(nest.map));
@@ -316,6 +327,22 @@ struct LowerConv : OpConversionPattern<ConvOp> {
                   sizes, element, body);
   }
 
+  // How many channels and maps a group has where whole groups fill a vector, so
+  // that the lanes of all maps are one loop. Zero otherwise.
+  static int64_t interleavedChannels(ConvOp op, const Input &x,
+                                     const Input &w) {
+    auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
+        targetAttrName);
+    if (!target || !x.element.isF32() || !matchPattern(w.original, m_Constant()))
+      return 0;
+    int64_t lanes = target.getVectorBits() / 32, channels = w.sizes[1].get();
+    bool isSquare = w.sizes[0].is(channels * op.getGroup());
+    return isSquare && channels > 1 && channels <= shortGroup &&
+                   lanes > channels && lanes % channels == 0
+               ? channels
+               : 0;
+  }
+
   static LogicalResult requireFit(ImplicitLocOpBuilder &builder, ConvOp op,
                                   const Input &x, const Input &w,
                                   const Window &window) {
@@ -338,7 +365,8 @@ struct LowerConv : OpConversionPattern<ConvOp> {
         failed(requireFit(builder, op, x, w, *window)))
       return failure();
     int64_t groups = op.getGroup();
-    Nest nest = nestOf(window->size(), groups, w.sizes[1], w.sizes[0]);
+    Nest nest = nestOf(window->size(), groups, w.sizes[1], w.sizes[0],
+                       interleavedChannels(op, x, w));
     Sizes imageSizes = channelsLast(x.sizes);
     Value image = padImage(builder, toChannelsLast(builder, x.lowered), *window,
                            zeroOf(builder, storageType(x.element)));

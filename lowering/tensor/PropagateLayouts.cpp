@@ -276,10 +276,12 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
   AffineMap output = op.getIndexingMapsArray().back();
   if (op.getNumReductionLoops() == 0 || output.getNumResults() == 0)
     return false;
-  unsigned vector =
-      cast<AffineDimExpr>(output.getResults().back()).getPosition();
-  return map.getResults().back().isFunctionOfDim(vector) &&
-         !ofSource.getResults().back().isFunctionOfDim(vector) &&
+  auto vector = dyn_cast<AffineDimExpr>(output.getResults().back());
+  auto isAlong = [&](AffineMap read) {
+    return vector && read.getResults().back().isFunctionOfDim(
+                         vector.getPosition());
+  };
+  return isAlong(map) && !isAlong(ofSource) &&
          llvm::any_of(map.getResults(), [](AffineExpr index) {
            return !isa<AffineDimExpr, AffineConstantExpr>(index);
          });

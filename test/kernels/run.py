@@ -81,6 +81,14 @@ def convolutions():
     yield "depthwise 3x3", convolution([1, 20, 15, 15], 20, (3, 3), group=20, **same)
     yield "depthwise 5x5, stride 2", convolution([1, 36, 14, 14], 36, (5, 5), group=36, strides=[2, 2], pads=[2] * 4)
     yield "grouped", convolution([1, 32, 12, 12], 48, (3, 3), group=4, **same)
+    for channels in (2, 4, 8):  # as many groups as a vector holds, and less of them at the end
+        yield f"groups of {channels}", convolution([1, 40, 11, 13], 40, (3, 3), group=40 // channels, **same)
+        yield f"groups of {channels}, stride 2", convolution([2, 32, 12, 9], 32, (3, 3), group=32 // channels,
+                                                             strides=[2, 2], pads=[0, 1, 1, 0])
+    yield "groups of 4 in one dimension", convolution([1, 48, 30], 48, (5,), group=12, pads=[2, 2], dilations=[1])
+    yield "groups of 8, channels in front", convolution([1, 24, 10, 10], 24, (3, 3), group=3, before=False, **same)
+    yield "groups of 4, height and width of the run", convolution([1, 16, "h", "w"], 16, (3, 3), group=4, **same,
+                                                                  sizes=[[1, 16, 9, 30], [1, 16, 20, 5]])
     yield "one dimension", convolution([2, 12, 50], 20, (5,), pads=[2, 2])
     yield "three dimensions", convolution([1, 6, 7, 8, 9], 10, (3, 3, 3), pads=[1] * 6)
     yield "3x3, many channels, batch of the run", convolution(["n", 40, 21, 19], 56, (3, 3), **same,

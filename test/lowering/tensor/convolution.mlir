@@ -23,3 +23,12 @@ func.func @depthwise_of_unknown_size(%x: tensor<1x32x?x8xf32, ["", "", "H", ""]>
       : (tensor<1x32x?x8xf32, ["", "", "H", ""]>, tensor<32x1x3x3xf32>) -> tensor<1x32x?x6xf32, ["", "", "H-2", ""]>
   return %y : tensor<1x32x?x6xf32, ["", "", "H-2", ""]>
 }
+
+// Groups that fill no vector are loops of their own: this machine is not known to have any.
+// CHECK-LABEL: @grouped_without_vectors
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
+func.func @grouped_without_vectors(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x6x6xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<16x4x3x3xf32>}> : () -> tensor<16x4x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) {group = 4 : i64} : (tensor<1x16x8x8xf32>, tensor<16x4x3x3xf32>) -> tensor<1x16x6x6xf32>
+  return %y : tensor<1x16x6x6xf32>
+}
