@@ -3,6 +3,7 @@
 #include "codegen/Header.h"
 #include "codegen/Machine.h"
 #include "codegen/Weights.h"
+#include "compiler/Check.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/Dump.h"
 #include "compiler/Pipeline.h"
@@ -74,6 +75,8 @@ public:
 
 private:
   Exit compile() {
+    if (options.checkOnly)
+      return check();
     if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
         failed(recordOptions()) || failed(runStages()) || failed(write())) {
       removeEarlier();
@@ -83,6 +86,8 @@ private:
     return Exit::Ok;
   }
 
+  Exit check();
+  LogicalResult checkRound(ModuleOp imported);
   void writeReport(Exit exit) const;
   LogicalResult checkOutputs();
   LogicalResult checkStages();
@@ -133,6 +138,30 @@ private:
   OwningOpRef<ModuleOp> module;
   size_t done = 0; // stages
 };
+
+// One pass through the stages; fails where another one may tell of more.
+LogicalResult Compilation::checkRound(ModuleOp imported) {
+  size_t known = diagnostics.problems().size();
+  done = 0;
+  module = imported.clone();
+  if (succeeded(runStages()) || !leaveOutNodes(imported, diagnostics.problems()))
+    return success();
+  return success(diagnostics.problems().size() == known);
+}
+
+// Every node that is wrong, not only those of the first stage that finds any.
+Exit Compilation::check() {
+  bool isRead = succeeded(checkStages()) && succeeded(read());
+  if (isRead && module && succeeded(recordOptions()) && done == 0) {
+    OwningOpRef<ModuleOp> imported = std::move(module);
+    (void)leaveOutNodes(*imported, diagnostics.problems());
+    while (failed(checkRound(*imported)))
+      ;
+  } else if (isRead) {
+    (void)runStages();
+  }
+  return diagnostics.exit();
+}
 
 // What `check --json` says; a problem outside of any node has empty names.
 void Compilation::writeReport(Exit exit) const {

@@ -72,7 +72,8 @@ static void say(StringRef place, StringRef word, StringRef message) {
 bool Diagnostics::record(Problem problem) {
   bool follows = llvm::any_of(errors, [&](const Problem &earlier) {
     return told == Errors::First ||
-           (earlier.node == problem.node && earlier.type == problem.type);
+           (earlier.node == problem.node && earlier.type == problem.type &&
+            (!problem.node.empty() || earlier.message == problem.message));
   });
   if (!follows)
     errors.push_back(std::move(problem));

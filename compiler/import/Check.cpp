@@ -1,4 +1,5 @@
-// Every node that no record knows, at once.
+// What `onnxc check` needs beyond an import: every node that no record knows, at
+// once, and a way to go on behind a node that is wrong.
 #include "compiler/import/Graphs.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -8,6 +9,9 @@ namespace onnxc {
 
 LogicalResult GraphImporter::checkGraph(const ::onnx::GraphProto &graph,
                                         const Frame &frame) {
+  for (const auto *list : {&graph.value_info(), &graph.output()})
+    for (const ::onnx::ValueInfoProto &value : *list)
+      declared[value.name()] = &value;
   return checkNodes(graph.node(), frame);
 }
 
@@ -34,6 +38,50 @@ LogicalResult GraphImporter::checkModel() {
             checkNodes(function.node(), {opsetsOf(function.opset_import())})))
       all = failure();
   return all;
+}
+
+// An input of the model in the place of what it would have computed.
+Value GraphImporter::declaredValue(StringRef name) {
+  const ::onnx::ValueInfoProto *info = declared.lookup(name);
+  if (!entry || !info || !info->type().tensor_type().has_shape())
+    return {};
+  ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+  Location loc = NameLoc::get(builder.getStringAttr(name));
+  FailureOr<Type> type = types.inputType(*info, loc);
+  return failed(type) ? Value() : entry->addArgument(*type, loc);
+}
+
+LogicalResult GraphImporter::leaveOut(StringRef name, Scope &scope) {
+  if (!options.checkOnly)
+    return failure();
+  if (name.empty() || scope.values.count(name))
+    return success();
+  if (Value value = declaredValue(name))
+    scope.values[name] = value;
+  else
+    scope.unknown.insert(name);
+  return success();
+}
+
+LogicalResult GraphImporter::leaveOut(const ::onnx::NodeProto &node,
+                                      Scope &scope, const Frame &frame) {
+  for (const std::string &input : node.input())
+    if (Value value = scope.find(input);
+        value && value.getDefiningOp() && value.getParentBlock() == entry)
+      leftOver.push_back(value);
+  for (const std::string &output : node.output())
+    if (frame.function)
+      scope.unknown.insert(output); // the model declares no values of functions
+    else if (failed(leaveOut(output, scope)))
+      return failure();
+  return success(options.checkOnly);
+}
+
+bool GraphImporter::readsUnknown(const ::onnx::NodeProto &node,
+                                 const Scope &scope) const {
+  return llvm::any_of(node.input(), [&](const std::string &name) {
+    return isUnknown(scope, name);
+  });
 }
 
 } // namespace onnxc

@@ -48,6 +48,8 @@ GraphImporter::inlineFunction(const ::onnx::FunctionProto &function,
                           << function.input_size() << " inputs and "
                           << function.output_size() << " outputs, got "
                           << node.input_size() << " and " << node.output_size();
+  if (readsUnknown(node, scope))
+    return failure();
   FailureOr<SmallVector<Value>> inputs = readInputs(node, scope, loc);
   if (failed(inputs))
     return failure();
@@ -67,6 +69,8 @@ GraphImporter::inlineFunction(const ::onnx::FunctionProto &function,
     Value value = body.find(inside);
     if (outside.empty())
       continue;
+    if (!value && isUnknown(body, inside))
+      return failure();
     if (!value)
       return emitError(loc) << "no node of function '" << function.name()
                             << "' produces its output '" << inside << "'";

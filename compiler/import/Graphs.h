@@ -17,6 +17,7 @@ struct Scope {
   const Scope *around = nullptr;
   llvm::StringMap<mlir::Value> values = {};
   llvm::StringSet<> absent = {}; // optional inputs that a call leaves out
+  llvm::StringSet<> unknown = {}; // what a node makes that `check` complains of
 
   mlir::Value find(llvm::StringRef name) const {
     for (const Scope *scope = this; scope; scope = scope->around)
@@ -31,6 +32,17 @@ struct Scope {
     return false;
   }
 };
+
+// Whether nothing but its name is known of a value.
+inline bool isUnknown(const Scope &scope, llvm::StringRef name) {
+  for (const Scope *at = &scope; at; at = at->around) {
+    if (at->unknown.contains(name))
+      return true;
+    if (at->values.count(name))
+      return false;
+  }
+  return false;
+}
 
 using Opsets = llvm::StringMap<int64_t>; // by domain
 using AttributesByName = llvm::StringMap<const ::onnx::AttributeProto *>;
@@ -78,6 +90,10 @@ private:
   llvm::FailureOr<mlir::RegisteredOperationName>
   findForm(const ::onnx::NodeProto &node, const Frame &frame,
            mlir::Location loc);
+  llvm::FailureOr<mlir::NamedAttrList>
+  readAttributes(const ::onnx::NodeProto &node,
+                 mlir::RegisteredOperationName form, const Frame &frame,
+                 mlir::Location loc);
   mlir::Value createConstant(mlir::ElementsAttr value, mlir::Location loc);
   mlir::Location locate(const ::onnx::NodeProto &node, const Frame &frame);
 
@@ -86,6 +102,14 @@ private:
   Result
   checkNodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
              const Frame &frame);
+
+  // After an error: without `check` it is the end; with it, what would have been
+  // defined is not known, unless the model says of which type it is.
+  Result leaveOut(llvm::StringRef name, Scope &scope);
+  Result leaveOut(const ::onnx::NodeProto &node, Scope &scope,
+                  const Frame &frame);
+  bool readsUnknown(const ::onnx::NodeProto &node, const Scope &scope) const;
+  mlir::Value declaredValue(llvm::StringRef name);
 
   // Attributes.cpp
   llvm::FailureOr<mlir::Attribute>
@@ -131,6 +155,9 @@ private:
   const Options &options;
   llvm::StringMap<const ::onnx::FunctionProto *> functions;
   llvm::DenseSet<const ::onnx::FunctionProto *> active; // being inlined
+  llvm::StringMap<const ::onnx::ValueInfoProto *> declared; // in `check`
+  mlir::Block *entry = nullptr;                             // of the model
+  llvm::SmallVector<mlir::Value> leftOver; // what nodes read that are left out
   uint64_t nodeCount = 0;
   unsigned nesting = 0;
 };

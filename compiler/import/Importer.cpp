@@ -6,6 +6,7 @@
 #include "compiler/import/Graphs.h"
 #include "compiler/import/Order.h"
 #include "compiler/import/Tensors.h"
+#include "dialects/onnx/NodeAttributes.h"
 #include "dialects/onnx/NodeLocation.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnxc/Onnxc.h"
@@ -89,7 +90,7 @@ LogicalResult GraphImporter::importInitializers(const ::onnx::GraphProto &graph,
                                                 Scope &scope) {
   auto add = [&](StringRef name, FailureOr<ElementsAttr> value, Location loc) {
     if (failed(value))
-      return failure();
+      return leaveOut(name, scope);
     return define(scope, name, createConstant(*value, loc), loc);
   };
   for (const ::onnx::TensorProto &tensor : graph.initializer()) {
@@ -119,9 +120,10 @@ LogicalResult GraphImporter::importInputs(Block &entry, Scope &scope) {
     if (scope.values.count(input.name()))
       continue;
     FailureOr<Type> type = types.inputType(input, loc);
-    if (failed(type))
+    if (failed(type) && failed(leaveOut(input.name(), scope)))
       return failure();
-    if (failed(define(scope, input.name(), entry.addArgument(*type, loc), loc)))
+    if (succeeded(type) &&
+        failed(define(scope, input.name(), entry.addArgument(*type, loc), loc)))
       return failure();
   }
   return success();
@@ -141,11 +143,11 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
   builder.setInsertionPointToStart(module.getBody());
   auto function = func::FuncOp::create(builder, module.getLoc(), "model",
                                        builder.getFunctionType({}, {}));
-  Block &entry = *function.addEntryBlock();
-  builder.setInsertionPointToStart(&entry);
+  entry = function.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
   Scope scope;
   if (failed(importInitializers(graph, scope)) ||
-      failed(importInputs(entry, scope)) ||
+      failed(importInputs(*entry, scope)) ||
       failed(importNodes(graph.node(), scope, frame)))
     return failure();
   return finishMain(scope, function);
@@ -158,14 +160,24 @@ LogicalResult GraphImporter::finishMain(Scope &scope, Operation *op) {
   SmallVector<Attribute> names;
   for (const ::onnx::ValueInfoProto &output : graph.output()) {
     Value value = scope.find(output.name());
+    if (!value && isUnknown(scope, output.name()))
+      continue;
     if (!value)
       return emitError(function.getLoc())
              << "no node produces the output '" << output.name() << "'";
-    if (failed(types.checkDeclared(output, value.getType(), value.getLoc())))
+    if (failed(types.checkDeclared(output, value.getType(), value.getLoc())) &&
+        !options.checkOnly)
       return failure();
     results.push_back(value);
+    names.push_back(builder.getStringAttr(output.name()));
   }
-  if (results.empty())
+  // Else nobody would look at what only such a node reads.
+  for (Value value : leftOver)
+    if (value.use_empty() && !llvm::is_contained(results, value)) {
+      results.push_back(value);
+      names.push_back(builder.getStringAttr("left over"));
+    }
+  if (graph.output().empty())
     return emitError(function.getLoc()) << "the model has no outputs";
   Block &entry = function.front();
   func::ReturnOp::create(builder, function.getLoc(), results);
@@ -174,9 +186,8 @@ LogicalResult GraphImporter::finishMain(Scope &scope, Operation *op) {
   for (auto [i, argument] : llvm::enumerate(entry.getArguments()))
     function.setArgAttr(i, nameAttrName,
                         cast<NameLoc>(argument.getLoc()).getName());
-  for (auto [i, output] : llvm::enumerate(graph.output()))
-    function.setResultAttr(i, nameAttrName,
-                           builder.getStringAttr(output.name()));
+  for (auto [i, name] : llvm::enumerate(names))
+    function.setResultAttr(i, nameAttrName, name);
   return success();
 }
 
@@ -191,7 +202,8 @@ LogicalResult GraphImporter::importNodes(const Nodes &nodes, Scope &scope,
     emitWarning(UnknownLoc::get(context))
         << left << " constants are defined twice; the last definition holds";
   for (int node : sorted)
-    if (failed(importNode(nodes[node], scope, frame)))
+    if (failed(importNode(nodes[node], scope, frame)) &&
+        failed(leaveOut(nodes[node], scope, frame)))
       return failure();
   return success();
 }
@@ -234,17 +246,12 @@ GraphImporter::readInputs(const ::onnx::NodeProto &node, const Scope &scope,
   return inputs;
 }
 
-LogicalResult GraphImporter::importOperator(const ::onnx::NodeProto &node,
-                                            Scope &scope, const Frame &frame,
-                                            Location loc) {
-  FailureOr<RegisteredOperationName> form = findForm(node, frame, loc);
-  if (failed(form))
-    return failure();
-  FailureOr<SmallVector<Value>> inputs = readInputs(node, scope, loc);
-  if (failed(inputs))
-    return failure();
+FailureOr<NamedAttrList>
+GraphImporter::readAttributes(const ::onnx::NodeProto &node,
+                              RegisteredOperationName form, const Frame &frame,
+                              Location loc) {
   NamedAttrList attributes;
-  bool isConstant = form->getStringRef() == ConstantOp::getOperationName();
+  bool isConstant = form.getStringRef() == ConstantOp::getOperationName();
   StringRef label = node.output_size() ? node.output(0) : node.name();
   for (const ::onnx::AttributeProto &given : node.attribute()) {
     const ::onnx::AttributeProto *attribute = resolve(given, frame);
@@ -257,13 +264,33 @@ LogicalResult GraphImporter::importOperator(const ::onnx::NodeProto &node,
       return failure();
     attributes.set(isConstant ? "value" : given.name(), *value);
   }
+  return attributes;
+}
+
+LogicalResult GraphImporter::importOperator(const ::onnx::NodeProto &node,
+                                            Scope &scope, const Frame &frame,
+                                            Location loc) {
+  FailureOr<RegisteredOperationName> form = findForm(node, frame, loc);
+  if (failed(form))
+    return failure();
+  FailureOr<NamedAttrList> attributes =
+      readAttributes(node, *form, frame, loc);
+  if (failed(attributes))
+    return failure();
+  if (readsUnknown(node, scope)) {
+    (void)checkAttributes(loc, *form, *attributes);
+    return failure();
+  }
+  FailureOr<SmallVector<Value>> inputs = readInputs(node, scope, loc);
+  if (failed(inputs))
+    return failure();
   NodeParts parts;
   parts.resultCount = node.output_size();
-  if (failed(importSubgraphs(node, *form, *inputs, attributes, scope, frame,
+  if (failed(importSubgraphs(node, *form, *inputs, *attributes, scope, frame,
                              loc, parts)))
     return failure();
   FailureOr<Operation *> op =
-      createOp(builder, loc, *form, *inputs, attributes, std::move(parts));
+      createOp(builder, loc, *form, *inputs, *attributes, std::move(parts));
   if (failed(op))
     return failure();
   if (unsigned(node.output_size()) > (*op)->getNumResults())
@@ -283,9 +310,15 @@ OwningOpRef<ModuleOp> importModel(MLIRContext *context, Model &model,
                                   const Options &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
   GraphImporter importer(context, model, options);
-  if (options.checkOnly && failed(importer.checkModel()))
+  if (options.checkOnly)
+    (void)importer.checkModel(); // tells what it finds, and so does the import
+  if (failed(importer.importMain(*module)))
     return {};
-  if (failed(importer.importMain(*module)) || failed(verify(*module)))
+  if (options.checkOnly)
+    module->walk([](OnnxOpInterface op) {
+      (void)verify(op, /*verifyRecursively=*/false);
+    });
+  else if (failed(verify(*module)))
     return {};
   return module;
 }

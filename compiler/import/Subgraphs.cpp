@@ -57,6 +57,8 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
   SmallVector<Value> outputs;
   for (const ::onnx::ValueInfoProto &output : graph.output()) {
     outputs.push_back(inner.find(output.name()));
+    if (!outputs.back() && isUnknown(inner, output.name()))
+      return failure();
     if (!outputs.back())
       return emitError(loc) << "no node produces the output '" << output.name()
                             << "' of a subgraph";

@@ -1,4 +1,5 @@
 #include "dialects/onnx/Record.h"
+#include "dialects/onnx/NodeAttributes.h"
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
@@ -87,8 +88,8 @@ static bool hasRightType(Location loc, RegisteredOperationName name, NamedAttrib
   return succeeded(name.verifyInherentAttrs(alone, [&] { return emitError(loc); }));
 }
 
-static LogicalResult checkAttributes(Location loc, const OpRecord &record, RegisteredOperationName name,
-                                     const NamedAttrList &given) {
+LogicalResult checkAttributes(Location loc, RegisteredOperationName name, const NamedAttrList &given) {
+  const OpRecord &record = recordOf(name);
   for (NamedAttribute attribute : given)
     if (!llvm::is_contained(name.getAttributeNames(), attribute.getName()))
       return emitError(loc) << record.type << " has no attribute '" << attribute.getName().getValue() << "'";
@@ -140,7 +141,7 @@ FailureOr<Operation *> createOp(OpBuilder &builder, Location loc, RegisteredOper
   if (parts.regions.size() != record.regions.size())
     return emitError(loc) << record.type << " needs " << record.regions.size() << " subgraphs, got "
                           << parts.regions.size();
-  if (failed(checkAttributes(loc, record, name, attributes)))
+  if (failed(checkAttributes(loc, name, attributes)))
     return failure();
   SmallVector<Value> operands;
   SmallVector<int32_t> segments;

@@ -114,8 +114,9 @@ std::string problemOf(Region &branch, FreshNames &names) {
   std::string problem;
   ScopedDiagnosticHandler handler(
       branch.getContext(), [&](Diagnostic &diagnostic) {
-        problem = describeNode(diagnostic.getLocation()) + ": " +
-                  diagnostic.str();
+        if (problem.empty())
+          problem = describeNode(diagnostic.getLocation()) + ": " +
+                    diagnostic.str();
         return success();
       });
   return failed(inferRegion(branch, names)) ? problem : "";
@@ -150,24 +151,25 @@ LogicalResult inferBranches(IfOp op, FreshNames &names) {
 LogicalResult inferSubgraphs(Operation &op, FreshNames &names) {
   if (auto branches = dyn_cast<IfOp>(op))
     return inferBranches(branches, names);
+  LogicalResult all = success();
   for (Region &inner : op.getRegions())
     if (failed(inferRegion(inner, names)))
-      return failure();
-  return success();
+      all = failure();
+  return all;
 }
 
 // Operations before those that use them, subgraphs before the operation that
-// holds them.
+// holds them. All that is wrong is told.
 LogicalResult inferRegion(Region &region, FreshNames &names) {
+  LogicalResult all = success();
   for (Block &block : region)
     for (Operation &op : block) {
-      if (failed(inferSubgraphs(op, names)))
-        return failure();
-      if (failed(inferResults(&op, names)))
-        return failure();
-      replaceByConstants(&op);
+      if (failed(inferSubgraphs(op, names)) || failed(inferResults(&op, names)))
+        all = failure();
+      else
+        replaceByConstants(&op);
     }
-  return success();
+  return all;
 }
 
 struct InferShapes : impl::InferShapesBase<InferShapes> {

@@ -199,7 +199,7 @@ struct SpecializeRanks : impl::SpecializeRanksBase<SpecializeRanks> {
       op.emitError("branches that differ in rank are not supported here; fix "
                    "the sizes that decide with --shape or --dim");
       signalPassFailure();
-      return WalkResult::interrupt();
+      return WalkResult::advance();
     });
   }
 };
