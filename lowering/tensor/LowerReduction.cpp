@@ -195,6 +195,12 @@ Value dropDims(ImplicitLocOpBuilder &builder, Operation *op, Value value,
   }
   Value fits = equals(builder, builder.getLoc(), kept, type.getRank());
   check(builder, fits, Status::Value, op, "an axis is repeated", "axes");
+  if (type.getRank() == 0) {
+    SmallVector<Value> first(mask.size(), zero);
+    Value only = tensor::ExtractOp::create(builder, value, first);
+    return tensor::FromElementsOp::create(
+        builder, RankedTensorType::get({}, type.getElementType()), only);
+  }
   auto unknown = RankedTensorType::get(
       SmallVector<int64_t>(type.getRank(), ShapedType::kDynamic),
       type.getElementType());

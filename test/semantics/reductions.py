@@ -24,6 +24,8 @@ the highest value.""", [
     Row("ReduceSum", "an empty list of axes means all", [f32([[1, 2], [3, 4]]), i64(shape=(0,))], f32([[10]])),
     Row("ReduceSum", "noop_with_empty_axes", [f32([[1, 2]]), i64(shape=(0,))], f32([[1, 2]]),
         attributes={"noop_with_empty_axes": 1}),
+    Row("ReduceSum", "to rank 0 over axes of the run", [f32([[1, 2], [3, 4]]), i64(1, 0)], f32.scalar(10),
+        attributes={"keepdims": 0}),
     Row("ReduceSum", "over an axis of one result that is empty", [f32(shape=(0, 2)), i64(1)], f32(shape=(0,)),
         attributes={"keepdims": 0}),
     Row("ArgMax", "ties: the first one", [f32(1, 3, 3)], i64(1), attributes={"axis": 0}),
