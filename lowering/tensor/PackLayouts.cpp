@@ -147,6 +147,11 @@ struct PackLayouts : impl::PackLayoutsBase<PackLayouts> {
         roots.push_back(op);
     });
     for (linalg::GenericOp root : roots) {
+      // A constant may go into the body later, and no kernel is left to read
+      // the other one where it is packed.
+      if (llvm::all_of(root.getDpsInputs(),
+                       [](Value input) { return bool(constantBehind(input)); }))
+        continue;
       FailureOr<LoopRoles> roles = inferLoopRoles(root);
       if (failed(roles))
         continue;

@@ -62,4 +62,8 @@ the highest value.""", [
     Row("NonZero", "of a scalar", [f32.scalar(3)], i64(shape=(0, 1)), ort=i64([[0]])),
     Row("Unique", "sorted", [f32(3, 1, 3, 2)], f32(1, 2, 3)),
     Row("Unique", "in order of appearance", [f32(3, 1, 3, 2)], f32(3, 1, 2), reference=f32(1, 2, 3), attributes={"sorted": 0}),
+    Row("RNN", "a sequence of no steps ends in 0, whatever it began with",
+        [f32([[[1], [1]]]), f32([[[0.5]]]), f32([[[2]]]), None, i32(0, 1), f32([[[5], [0]]])],
+        [f32([[[[0], [0.462117165]]]]), f32([[[0], [0.462117165]]])], within=1e-5, reference=OPEN,
+        attributes={"hidden_size": 1}),
 ]

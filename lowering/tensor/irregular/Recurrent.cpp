@@ -175,6 +175,15 @@ struct Loop {
                                           ones);
   }
 
+  // Nothing is the last state of a sequence without steps.
+  Value lastState(Value state) {
+    if (!net.lengths.given())
+      return state;
+    Node last(graph, state);
+    return select(unsqueeze(net.lengths, {1}) > 0, last, constantLike(0, last))
+        .value;
+  }
+
   // Sequences that have ended keep their state and give zeros.
   Node running(Value time, Node like) {
     if (!net.lengths.given())
@@ -238,7 +247,10 @@ struct Loop {
       scf::YieldOp::create(builder, yielded);
     };
     auto loop = scf::ForOp::create(builder, zero, steps, one, carried, body);
-    return SmallVector<Value>(loop.getResults());
+    SmallVector<Value> results(loop.getResults());
+    for (Value &state : MutableArrayRef(results).drop_front())
+      state = castTo(builder, lastState(state), stateType);
+    return results;
   }
 };
 
