@@ -1,4 +1,5 @@
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Range.h"
 #include "dialects/onnx/Sizes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -182,23 +183,44 @@ LogicalResult inferReduction(std::optional<Location> loc, ValueRange values,
   return success();
 }
 
+// How many steps lead from one number to before another one.
+static double exactSteps(ArrayRef<int64_t> range) {
+  __int128 way = __int128(range[1]) - range[0], step = range[2];
+  if ((way > 0) != (step > 0) || way == 0)
+    return 0;
+  return double((way - (step > 0 ? 1 : -1)) / step + 1);
+}
+
 LogicalResult inferRange(std::optional<Location> loc, ValueRange values,
                          SmallVectorImpl<Type> &types) {
-  SmallVector<double> numbers; // start, limit, delta
+  SmallVector<int64_t> ints; // start, limit, delta
+  SmallVector<double> reals;
   for (Value value : values) {
-    std::optional<Sizes> ints = knownElements(value);
-    if (ints && ints->size() == 1 && ints->front().isKnown())
-      numbers.push_back(ints->front().get());
-    else if (std::optional<SmallVector<double>> reals = constantFloats(value))
-      numbers.append(*reals);
+    std::optional<Sizes> known = knownElements(value);
+    if (known && known->size() == 1 && known->front().isKnown())
+      ints.push_back(known->front().get());
+    else if (std::optional<SmallVector<double>> found = constantFloats(value))
+      reals.append(*found);
   }
+  Type element = getElementTypeOrSelf(values[0].getType());
+  // Numbers beyond int64 are left to the run.
+  if (element.isUnsignedInteger() &&
+      llvm::any_of(ints, [](int64_t number) { return number < 0; }))
+    ints.clear();
   Dim size;
-  if (numbers.size() == 3 && numbers[2] == 0)
+  bool isKnown = ints.size() == 3 || reals.size() == 3;
+  if (isKnown && (ints.size() == 3 ? ints[2] == 0 : reals[2] == 0))
     return emitOptionalError(loc, "the step of a range is zero");
-  if (numbers.size() == 3)
-    size.size = std::max(
-        0.0, std::ceil((numbers[1] - numbers[0]) / numbers[2]));
-  types.push_back(tensorOf(size, getElementTypeOrSelf(values[0].getType())));
+  if (isKnown) {
+    double count = ints.size() == 3
+                       ? exactSteps(ints)
+                       : std::ceil((reals[1] - reals[0]) / reals[2]);
+    if (!(count < double(mostRangeElements)))
+      return emitOptionalError(
+          loc, "a range has no number of elements that can be counted");
+    size.size = std::max(0.0, count);
+  }
+  types.push_back(tensorOf(size, element));
   return success();
 }
 

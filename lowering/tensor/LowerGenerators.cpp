@@ -1,5 +1,6 @@
 // Range: the length is computed before the loop, everything else is the body.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnx/Range.h"
 #include "lowering/tensor/OnnxToLinalg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -9,16 +10,21 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// How many steps lead from start to before limit.
-Scalar steps(Scalar start, Scalar limit, Scalar delta) {
-  if (isa<FloatType>(start.type))
-    return greatest(ceil((limit - start) / delta), 0);
-  Scalar way = limit - start, whole = way / delta, rest = way % delta;
-  Scalar more = rest != 0 && (rest < 0) == (delta < 0);
-  Scalar count = select(more, whole + 1, whole);
-  if (start.type.isUnsignedInteger())
-    return select(limit < start, 0, count);
-  return greatest(count, 0);
+// How many steps lead from start to before limit; not below 0 for integers. The
+// difference of two of them may take a bit more than they have: it is unsigned.
+// Reals are counted in double precision, as ONNX Runtime does.
+Scalar steps(OpBuilder &builder, Scalar start, Scalar limit, Scalar delta) {
+  if (isa<FloatType>(start.type)) {
+    auto wide = [&](Scalar x) { return cast(x, builder.getF64Type()); };
+    return ceil((wide(limit) - wide(start)) / wide(delta));
+  }
+  auto wide = [&](Scalar x) { return cast(x, builder.getIntegerType(64, false)); };
+  Scalar isUp = delta > 0;
+  Scalar isAhead = select(isUp, start < limit, limit < start);
+  Scalar way =
+      select(isUp, wide(limit) - wide(start), wide(start) - wide(limit));
+  Scalar step = select(isUp, wide(delta), 0 - wide(delta));
+  return select(isAhead, (way - 1) / step + 1, 0);
 }
 
 struct LowerRange : OpConversionPattern<RangeOp> {
@@ -40,7 +46,11 @@ struct LowerRange : OpConversionPattern<RangeOp> {
     Scalar delta = read(adaptor.getDelta());
     check(builder, (delta != 0).value, Status::Value, op, "the step is zero",
           "delta");
-    Scalar count = cast(steps(start, limit, delta), builder.getI64Type());
+    Scalar found = steps(builder, start, limit, delta);
+    // Neither NaN nor infinite.
+    check(builder, (found < double(mostRangeElements)).value, Status::Value, op,
+          "has no number of elements that can be counted", "limit");
+    Scalar count = cast(greatest(found, 0), builder.getI64Type());
     Value length = arith::IndexCastOp::create(builder, builder.getIndexType(),
                                               count.value);
     auto body = [&](ScalarBuilder &inner, ArrayRef<Scalar>) {
