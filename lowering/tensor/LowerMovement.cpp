@@ -460,10 +460,35 @@ struct LowerTranspose : LowerMoving<TransposeOp> {
   }
 };
 
+// Axes of the run, each of them once.
+LogicalResult requireAxes(Movement &move, Operation *op, const Input &axes,
+                          int64_t rank) {
+  auto inside = [&](Index axis, ArrayRef<Index>) {
+    return axis >= -rank && axis < rank;
+  };
+  FailureOr<Sizes> all = axes.elements();
+  if (failed(all) ||
+      failed(requireAll(move.builder, axes, inside, Status::Index, op,
+                        "an axis is outside the rank", "axes")))
+    return failure();
+  Condition differ = true;
+  for (auto [i, axis] : llvm::enumerate(*all))
+    for (Index other : ArrayRef(*all).take_front(i))
+      differ = differ && !(fromEnd(axis, rank) == fromEnd(other, rank));
+  return require(move.builder, differ, Status::Index, op,
+                 "an axis is given twice", "axes");
+}
+
 template <typename Op> struct LowerReshape : LowerMoving<Op> {
   using LowerMoving<Op>::LowerMoving;
   FailureOr<SmallVector<Value>> lower(Op op, Movement &move) const override {
     const Input &data = move.inputs[0];
+    constexpr bool takesAxes =
+        std::is_same_v<Op, UnsqueezeOp> || std::is_same_v<Op, SqueezeOp>;
+    int64_t rank = std::max<int64_t>(data.rank(), move.shapes->front().size());
+    if (takesAxes && move.inputs.size() > 1 &&
+        failed(requireAxes(move, op, move.inputs[1], rank)))
+      return failure();
     const Sizes &sizes = move.shapes->front();
     Condition fits = product(data.sizes) == product(sizes);
     for (Index size : sizes)

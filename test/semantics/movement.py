@@ -77,5 +77,7 @@ bounds of a Slice are clamped. Of several values for one place the last one wins
     Row("Transpose", "empty", [f32(shape=(0, 3))], f32(shape=(3, 0))),
     Row("DepthToSpace", "no batch", [f32(shape=(0, 4, 1, 1))], f32(shape=(0, 1, 2, 2)), attributes={"blocksize": 2}),
     Row("ConstantOfShape", "a negative size", [i64(-1)], VALUE_ERROR, result="float32"),
+    Row("Unsqueeze", "axis out of range", [f32(1, 2), i64(3)], INDEX_ERROR),
+    Row("Unsqueeze", "an axis given twice", [f32(1, 2), i64(1, -2)], INDEX_ERROR),
     Row("Squeeze", "an extent that is not 1", [f32(1, 2), i64(0)], SHAPE_ERROR),
 ]
