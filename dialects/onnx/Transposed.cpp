@@ -31,7 +31,8 @@ int64_t valueAt(OptionalInts given, size_t i, int64_t otherwise) {
 }
 
 // Padding for a result of a given size, where the attributes ask for one. SAME
-// asks for a stride for each element of the image, however many there are.
+// asks for a stride for each element of the image, or for what there is where
+// the kernel does not reach over its stride: so ONNX's shape inference has it.
 bool padForSize(Dimension &dim, const TransposedConvolution &how, size_t i,
                 int64_t image) {
   if (!how.outputShape && !how.autoPad.starts_with("SAME"))
@@ -42,7 +43,8 @@ bool padForSize(Dimension &dim, const TransposedConvolution &how, size_t i,
       return false;
     total += dim.stride * image - valueAt(how.outputShape, i, 0);
   }
-  dim.outputPadding += std::max<int64_t>(-total, 0);
+  if (how.outputShape)
+    dim.outputPadding += std::max<int64_t>(-total, 0);
   total = std::max<int64_t>(total, 0);
   dim.before = how.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
   dim.after = total - dim.before;
