@@ -49,7 +49,7 @@ Node logLikelihoodLoss(Node logProbabilities, Node target, Node weight,
 
 SmallVector<Node> rmsNormalization(Node x, Node scale, int64_t axis,
                                    double epsilon) {
-  auto axes = range(wrap(axis, rankOf(x)), rankOf(x));
+  auto axes = range(axisOf(x, axis), rankOf(x));
   Node data = wide(x);
   Node inverse = 1 / sqrt(reduce<ReduceMeanOp>(data * data, axes) + epsilon);
   return {castLike(data * inverse, scale) * scale, inverse};

@@ -100,7 +100,7 @@ def LayerNormalizationOp : CompositeOp<"LayerNormalization", [1, 17]> {
                    FloatOr<"1e-5f">:$epsilon, IntOr<"1">:$stash_type);
   let results = (outs FloatTensor:$y, FloatTensor:$mean, FloatTensor:$inv_std_dev);
   let body = [{
-    auto axes = range(wrap(axis, rankOf(x)), rankOf(x));
+    auto axes = range(axisOf(x, axis), rankOf(x));
     Node stash = cast(x, stash_type);
     Node mean = reduce<ReduceMeanOp>(stash, axes);
     Node centered = stash - mean;
@@ -113,14 +113,14 @@ def LayerNormalizationOp : CompositeOp<"LayerNormalization", [1, 17]> {
 def LogSoftmaxOp : CompositeOp<"LogSoftmax", [13]> {
   let arguments = (ins FloatTensor:$input, IntOr<"-1">:$axis);
   let results = (outs FloatTensor:$output);
-  let formula = "castLike(logSoftmax(wide(input), {wrap(axis, rankOf(input))}), input)";
+  let formula = "castLike(logSoftmax(wide(input), {axis}), input)";
 }
 
 def LpNormalizationOp : CompositeOp<"LpNormalization", [1, 22]> {
   let arguments = (ins FloatTensor:$input, IntOr<"-1">:$axis, IntOr<"2">:$p);
   let results = (outs FloatTensor:$output);
   let body = [{
-    auto axes = {wrap(axis, rankOf(input))};
+    llvm::ArrayRef<int64_t> axes = axis;
     Node norm = p == 1 ? reduce<ReduceL1Op>(input, axes) : reduce<ReduceL2Op>(input, axes);
     return {select(norm == 0, constantLike(0, input), input / norm)};
   }];
@@ -187,7 +187,7 @@ def RMSNormalizationOp : CompositeOp<"RMSNormalization", [23]> {
 def SoftmaxOp : CompositeOp<"Softmax", [13]> {
   let arguments = (ins FloatTensor:$input, IntOr<"-1">:$axis);
   let results = (outs FloatTensor:$output);
-  let formula = "castLike(softmax(wide(input), {wrap(axis, rankOf(input))}), input)";
+  let formula = "castLike(softmax(wide(input), {axis}), input)";
 }
 
 def SoftmaxCrossEntropyLossOp : CompositeOp<"SoftmaxCrossEntropyLoss", [12, 13]> {

@@ -120,10 +120,20 @@ static Type elementOf(Node x) {
   return x.value ? getElementTypeOrSelf(x.value.getType()) : Type();
 }
 int64_t rankOf(Node x) { return x.value ? rankOf(x.value) : 0; }
+int64_t axisOf(Node x, int64_t axis) {
+  int64_t rank = rankOf(x);
+  if (x.value && axis >= -rank && axis < rank)
+    return wrap(axis, rank);
+  if (x.graph)
+    x.graph->fail("axis " + llvm::Twine(axis) + " is outside [" +
+                  llvm::Twine(-rank) + ", " + llvm::Twine(rank) + ")");
+  return 0;
+}
 int64_t staticSize(Node x, int64_t dim) {
-  if (!x.value)
+  dim = wrap(dim, rankOf(x));
+  if (!x.value || dim < 0 || dim >= rankOf(x))
     return -1;
-  Dim size = shapeOf(x.value.getType())[wrap(dim, rankOf(x))];
+  Dim size = shapeOf(x.value.getType())[dim];
   return size.isStatic() ? size.size : -1;
 }
 
@@ -158,7 +168,7 @@ Node reshape(Node x, ArrayRef<int64_t> sizes) {
 }
 Node shapeOf(Node x) { return op<ShapeOp>(x); }
 Node sizeOf(Node x, int64_t dim) {
-  dim = wrap(dim, rankOf(x));
+  dim = axisOf(x, dim);
   if (int64_t size = staticSize(x, dim); size >= 0)
     return x.graph->ints(size);
   return op<ShapeOp>(x, {{"start", dim}, {"end", dim + 1}});

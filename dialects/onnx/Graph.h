@@ -130,6 +130,8 @@ struct Fault {
 };
 Node require(Node x, Node conditions, Fault fault);
 int64_t rankOf(Node x);
+// `axis` counted from the front; an error of the composite where x has no such dimension.
+int64_t axisOf(Node x, int64_t axis);
 int64_t staticSize(Node x, int64_t dim); // negative where unknown
 llvm::SmallVector<Node> nodesOf(Graph &graph, mlir::ValueRange values);
 

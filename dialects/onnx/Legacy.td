@@ -98,14 +98,14 @@ foreach type = ["Softmax", "LogSoftmax"] in
     let arguments = (ins FloatTensor:$input, IntOr<"1">:$axis);
     let results = (outs FloatTensor:$output);
     let formula = "castLike(" # !if(!eq(type, "Softmax"), "softmax", "logSoftmax")
-                  # "(wide(input), range(wrap(axis, rankOf(input)), rankOf(input))), input)";
+                  # "(wide(input), range(axisOf(input, axis), rankOf(input))), input)";
   }
 
 def Hardmax1Op : LegacyOp<"Hardmax", [1, 11]> {
   let arguments = (ins FloatTensor:$input, IntOr<"1">:$axis);
   let results = (outs FloatTensor:$output);
   let body = [{
-    llvm::SmallVector<int64_t> sizes(wrap(axis, rankOf(input)), 0);
+    llvm::SmallVector<int64_t> sizes(axisOf(input, axis), 0);
     sizes.push_back(-1);
     return {reshapeTo(op<HardmaxOp>(reshape(input, sizes)), shapeOf(input))};
   }];

@@ -167,7 +167,7 @@ def MsQLinearSoftmaxOp : MsComposite<"QLinearSoftmax"> {
                    FloatTensor:$y_scale, NumberTensor:$y_zero_point, IntOr<"-1">:$axis, Int:$opset);
   let results = (outs NumberTensor:$y);
   let body = [{
-    int64_t first = wrap(axis, rankOf(x));
+    int64_t first = axisOf(x, axis);
     Node y = softmax(op<DequantizeLinearOp>({x, x_scale, x_zero_point}),
                      range(first, opset < 13 ? rankOf(x) : first + 1));
     return {op<QuantizeLinearOp>({y, y_scale, y_zero_point})};

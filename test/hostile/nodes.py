@@ -22,6 +22,12 @@ def unary(op, element=TensorProto.FLOAT, shape=(4,), extra=(), outputs=None, **a
                  outputs or [tensor("y", None, element)], list(extra))
 
 
+def superseded(op, **attributes):
+    proto = unary(op, **attributes)
+    proto.opset_import[0].version = 11
+    return proto
+
+
 def choice(condition):
     branches = {f"{name}_branch": helper.make_graph([node(op, ["x"], [name])], name, [], [tensor(name)])
                 for name, op in (("then", "Neg"), ("else", "Exp"))}
@@ -119,6 +125,10 @@ def by_hand():
                    CULPRIT + f"'{name}' must have a known")
     yield Case("Pad by a table", saved(by_list("Pad", (2, 2))), (BAD,), CULPRIT + "'pads' must have one dimension")
     yield Case("ConvTranspose of a huge stride", saved(transposed(2 ** 62)), (UNSUPPORTED,), CULPRIT + "strides that make")
+    yield Case("Hardmax of axis -3", saved(unary("Hardmax", axis=-3)), (BAD,), CULPRIT + r"axis -3 is outside \[-1, 1\)")
+    yield Case("Softmax of axis -2", saved(unary("Softmax", axis=-2)), (BAD,), CULPRIT + r"axis -2 is outside \[-1, 1\)")
+    yield Case("Hardmax-11 of axis -3", saved(superseded("Hardmax", axis=-3)), (BAD,),
+               CULPRIT + r"axis -3 is outside \[-1, 1\)")
     yield Case("Concat of 300", saved(wide_concat(300)), (0,))
     yield Case("no opset", saved(without_opset()), (BAD,), "opset_import")
     yield Case("a size of -3", saved(unary("Relu", shape=(-3,))), (BAD,), "'x' has a size of -3")
