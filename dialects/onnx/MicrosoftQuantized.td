@@ -109,10 +109,21 @@ def MsQLinearAveragePoolOp : MsComposite<"QLinearAveragePool"> {
   let results = (outs NumberTensor:$y);
   let body = [{
     Node image = channels_last ? channelsFirst(x) : x;
+    Node real = op<DequantizeLinearOp>({image, x_scale, x_zero_point}), mean;
     Attributes attributes = poolAttributes(auto_pad, std::nullopt, kernel_shape, pads, strides);
     attributes.push_back({"ceil_mode", ceil_mode});
-    attributes.push_back({"count_include_pad", count_include_pad});
-    Node mean = op<AveragePoolOp>(op<DequantizeLinearOp>({image, x_scale, x_zero_point}), attributes);
+    if (ceil_mode && count_include_pad) { // all of the kernel counts, also where it reaches beyond the pads
+      Attributes counting = attributes;
+      counting.push_back({"p", 1});
+      Node ones = expand(constantLike(1, real), shapeOf(real));
+      double taps = 1;
+      for (int64_t size : kernel_shape)
+        taps *= size;
+      mean = op<AveragePoolOp>(real, attributes) * (op<LpPoolOp>(ones, counting) / taps);
+    } else {
+      attributes.push_back({"count_include_pad", count_include_pad});
+      mean = op<AveragePoolOp>(real, attributes);
+    }
     Node zero = y_zero_point.given() ? y_zero_point : constantLike(0, image);
     Node y = op<QuantizeLinearOp>({mean, y_scale, zero});
     return {channels_last ? channelsLast(y) : y};

@@ -75,7 +75,7 @@ def quantized_elements(draw):
 
 
 def microsoft(draw):
-    op = draw.pick("CDist", "Inverse", "NhwcMaxPool", "Trilu", "GatherBlockQuantized")
+    op = draw.pick("CDist", "Inverse", "NhwcMaxPool", "QLinearAveragePool", "Trilu", "GatherBlockQuantized")
     if op == "CDist":
         return Case(op, [draw.numbers([3, 5]), draw.numbers([4, 5])], {"metric": draw.pick("euclidean", "sqeuclidean")},
                     domain=MICROSOFT)
@@ -85,6 +85,11 @@ def microsoft(draw):
     if op == "NhwcMaxPool":
         return Case(op, [draw.whole_range([1, 7, 6, 3], np.uint8)], {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1]},
                     domain=MICROSOFT)
+    if op == "QLinearAveragePool":  # means that are whole numbers: how a half is rounded is another matter
+        x, scale, zero = draw.whole_range([1, 2, 5, 6], np.uint8) // 4 * 4, np.float32(0.5), np.uint8(0)
+        return Case(op, [x, scale, zero, scale, zero], {
+            "kernel_shape": [2, 2], "strides": [draw.pick(1, 2, 3)] * 2, "count_include_pad": 1, "ceil_mode": draw.pick(0, 1),
+            "pads": draw.pick([0] * 4, [1] * 4, [0, 1, 1, 0])}, domain=MICROSOFT, constant=(1, 2, 3, 4))
     if op == "Trilu":
         return Case(op, [draw.numbers([4, 5]), np.asarray(draw.below(3, -2), np.int64)], draw.attributes(upper=0),
                     domain=MICROSOFT)
