@@ -113,17 +113,14 @@ struct LowerCompress : OpConversionPattern<CompressOp> {
 };
 
 // The best so far lie in the result, best first. Most elements are no better
-// than the last of them and cost one comparison; another one is handed down
-// until it finds its place, and every one behind it moves by one: stable.
-// NaN is greater than all others, as in the standard's reference.
+// than the last of them and cost one comparison; another one takes its place
+// behind those that it does not beat, and every one behind it moves by one:
+// stable. NaN is greater than all others, as in the standard's reference.
 struct LowerTopK : OpConversionPattern<TopKOp> {
   using OpConversionPattern::OpConversionPattern;
 
   static Scalar beats(Scalar a, Scalar b, bool largest) {
     return largest ? a > b || (a != a && b == b) : a < b || (a == a && b != b);
-  }
-  static Scalar ties(Scalar a, Scalar b) {
-    return a == b || (a != a && b != b);
   }
 
   LogicalResult
@@ -178,42 +175,54 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     Condition enters =
         seen < place.k ||
         Condition(builder, beats(here, worst, largest).value);
-    auto handDown = [&](ArrayRef<Index> slot, Tensors carried) {
-      Sizes to(at);
-      to[place.axis] = slot[0];
-      return exchange(builder, x, to, slot[0] >= seen, largest, carried);
-    };
     auto insertOne = [&](Tensors into) {
-      into.append({element, asInt64(builder, seen)});
-      Tensors done = visit(builder, {place.k}, into, handDown);
-      return Tensors{done[0], done[1]};
+      return insertAt(builder, place, at,
+                      placeOf(builder, place, x, at, here, into[0], largest),
+                      element, into);
     };
     return changeIf(builder, enters, best, insertOne);
   }
 
-  // The better of what lies in a slot and what is handed down; the other one is
-  // handed on.
-  static Tensors exchange(ImplicitLocOpBuilder &builder, const Input &x,
-                          ArrayRef<Index> slot, Condition isEmpty, bool largest,
-                          Tensors carried) {
-    Type int64 = builder.getI64Type();
-    ScalarBuilder scalars(builder, builder.getLoc(), x.element);
-    Value heldValue = extract(builder, carried[0], slot);
-    Value heldAt = extract(builder, carried[1], slot);
-    Scalar held = load(scalars, heldValue, x.element);
-    Scalar given = load(scalars, carried[2], x.element);
-    Scalar earlier =
-        Scalar(scalars, carried[3], int64) < Scalar(scalars, heldAt, int64);
-    Scalar empty(scalars, isEmpty.in(builder), builder.getI1Type());
-    Value takes = (empty || beats(given, held, largest) ||
-                   (ties(given, held) && earlier))
-                      .value;
-    auto choose = [&](Value yes, Value no) -> Value {
-      return arith::SelectOp::create(builder, takes, yes, no);
+  // How many of those that were found an element does not beat.
+  static Index placeOf(ImplicitLocOpBuilder &builder, Place place,
+                       const Input &x, ArrayRef<Index> at, Scalar element,
+                       Value values, bool largest) {
+    Index seen = at[place.axis];
+    auto count = [&](ArrayRef<Index> slot, Tensors carried) {
+      Sizes there(at);
+      there[place.axis] = slot[0];
+      ScalarBuilder scalars(builder, builder.getLoc(), x.element);
+      Scalar held = scalarAt(scalars, values, x.element, there);
+      Scalar here(scalars, element.value, element.type);
+      Condition stays =
+          slot[0] < seen && !Condition(builder, beats(here, held, largest).value);
+      return Tensors{
+          (Index(builder, carried[0]) + select(stays, 1, 0)).in(builder)};
     };
-    return {insert(builder, choose(carried[2], heldValue), carried[0], slot),
-            insert(builder, choose(carried[3], heldAt), carried[1], slot),
-            choose(heldValue, carried[2]), choose(heldAt, carried[3])};
+    Value zero = Index(0).in(builder);
+    return {builder, visit(builder, {place.k}, {zero}, count)[0]};
+  }
+
+  // Moves what lies behind a place by one; the last one of k goes.
+  static Tensors insertAt(ImplicitLocOpBuilder &builder, Place place,
+                          ArrayRef<Index> at, Index to, Value element,
+                          Tensors into) {
+    Index seen = at[place.axis], last = least(seen, place.k - 1);
+    auto slot = [&](Index index) {
+      Sizes there(at);
+      there[place.axis] = index;
+      return there;
+    };
+    auto move = [&](ArrayRef<Index> step, Tensors carried) {
+      for (Value &tensor : carried)
+        tensor = insert(builder,
+                        extract(builder, tensor, slot(last - 1 - step[0])),
+                        tensor, slot(last - step[0]));
+      return carried;
+    };
+    into = visit(builder, {last - to}, into, move);
+    return {insert(builder, element, into[0], slot(to)),
+            insert(builder, asInt64(builder, seen), into[1], slot(to))};
   }
 };
 
