@@ -92,10 +92,10 @@ void addLlvm(OpPassManager &pm, const Options &) {
   pm.addPass(createProfileRegions());
   addCleanup(pm);
   pm.addPass(createExpandKernels());
-  pm.addPass(createSplitKernels());
   pm.addPass(createOutlineLoops());
   pm.addPass(createExpandVectorLoops());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createSplitKernels());
   pm.addPass(createExpandMath());
   pm.addPass(createEmitModelDescriptor());
   pm.addPass(createLowerChecks());

@@ -27,6 +27,13 @@ const void *onnxc_weights(const onnxc_model *model, const onnxc_call *call) {
   return distance ? (const char *)&model->weights + distance : NULL;
 }
 
+// What all workers share, and the first one has alone, lies behind the parts of
+// the others. The check of the call has found room for all of them.
+void *onnxc_arena(const onnxc_model *model, const onnxc_call *call) {
+  uint64_t others = call->parallel ? call->parallel->workers - 1 : 0;
+  return (char *)call->arena + others * model->worker_bytes;
+}
+
 void *onnxc_allocate(const onnxc_call *call, int64_t bytes) {
   if (!call->alloc || bytes < 0)
     return NULL;

@@ -38,11 +38,14 @@ inline constexpr llvm::StringLiteral weightsAttrName = "onnxc.weights";
 inline constexpr llvm::StringLiteral symbolsAttrName = "onnxc.symbols";
 // Module attribute: the size of the arena where it is a constant.
 inline constexpr llvm::StringLiteral arenaBytesAttrName = "onnxc.arena_bytes";
+// Module attribute: what each further worker takes; the size of the arena holds
+// what one alone does.
+inline constexpr llvm::StringLiteral workerBytesAttrName = "onnxc.worker_bytes";
+// On a function that does the share of a task: its last three arguments are the
+// worker, the task and how many tasks there are.
+inline constexpr llvm::StringLiteral tasksAttrName = "onnxc.tasks";
 // Functions of the symbols: the size of the arena; the sizes of the dynamic
 // dimensions of the output arguments, in their order.
-// On a function that does the share of a task: its last two arguments are the
-// task and how many there are.
-inline constexpr llvm::StringLiteral tasksAttrName = "onnxc.tasks";
 inline constexpr llvm::StringLiteral arenaBytesName = "model_arena_bytes";
 inline constexpr llvm::StringLiteral outputDimsName = "model_output_dims";
 

@@ -41,6 +41,8 @@ public:
 private:
   void returnStatus();
   LogicalResult emitArenaBytes();
+  int64_t workerBytes();
+  Value sharedBytes(Value bytes);
   Value checkedBytes(func::FuncOp formula, ArrayRef<Value> symbols);
   LogicalResult emitOutputDims();
   void emitDescriptor();
@@ -146,19 +148,18 @@ LogicalResult Emitter::emitArenaBytes() {
            << formula.getNumArguments();
   formula.setName("model_arena_formula");
   formula.setPrivate();
-  auto finish = [&](ArrayRef<Value> values) {
-    LLVM::ReturnOp::create(builder, checkedBytes(formula, values));
-  };
   LLVM::LLVMFuncOp overArray =
       beginFunction("model_arena_bytes_of", ptr, i64, LLVM::Linkage::Internal);
   SmallVector<Value> values;
   for (size_t i = 0; i < symbols; ++i)
     values.push_back(load(i64, element(i64, overArray.getArgument(0), i)));
-  finish(values);
+  LLVM::ReturnOp::create(builder,
+                         sharedBytes(checkedBytes(formula, values)));
   SmallVector<Type> inputs(symbols, i64);
   LLVM::LLVMFuncOp typed =
       beginFunction("model_arena_bytes", inputs, i64, LLVM::Linkage::External);
-  finish(SmallVector<Value>(typed.getArguments()));
+  values.assign(typed.args_begin(), typed.args_end());
+  LLVM::ReturnOp::create(builder, checkedBytes(formula, values));
   return success();
 }
 
@@ -180,6 +181,23 @@ Value Emitter::checkedBytes(func::FuncOp formula, ArrayRef<Value> symbols) {
   Value largest = constant(i64, llvm::maxIntN(indexType.getWidth()));
   both(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes, largest));
   return arith::SelectOp::create(builder, fits, bytes, none);
+}
+
+int64_t Emitter::workerBytes() {
+  auto bytes = module->getAttrOfType<IntegerAttr>(workerBytesAttrName);
+  return bytes ? bytes.getInt() : 0;
+}
+
+// What stays where one worker's part is taken off; there may be no number.
+Value Emitter::sharedBytes(Value bytes) {
+  if (!workerBytes())
+    return bytes;
+  Value none = constant(i64, -1);
+  Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes,
+                                       none);
+  Value rest =
+      arith::SubIOp::create(builder, bytes, constant(i64, workerBytes()));
+  return arith::SelectOp::create(builder, exists, rest, none);
 }
 
 // @model_output_dims gives the extents that are no symbol's, one result for
@@ -317,8 +335,8 @@ void Emitter::emitDescriptor() {
   descriptor.addInteger(32, interface.outputs.size());
   descriptor.addInteger(32, interface.symbols.size());
   descriptor.addInteger(64, 0); // cpu_features: codegen fills it
-  descriptor.addInteger(64, arena ? arena.getInt() : 0);
-  descriptor.addInteger(64, 0); // worker_bytes
+  descriptor.addInteger(64, arena ? arena.getInt() - workerBytes() : 0);
+  descriptor.addInteger(64, workerBytes());
   descriptor.addInteger(64, weightsBytes);
   descriptor.addAbsent(); // name: codegen fills it
   descriptor.addOffset(internText(module, "onnxc 0.1.0"));
@@ -410,8 +428,10 @@ void Emitter::emitCall() {
     firstDim += output.dims.size();
   }
   size_t count = args.size();
-  args[count - 3] =
-      abi::bytesAt(builder, fieldOfCall(abi::callArena), indexType);
+  Value arena = workerBytes() ? abi::callSupport(builder, "onnxc_arena", ptr,
+                                                 {descriptor, call})
+                              : fieldOfCall(abi::callArena);
+  args[count - 3] = abi::bytesAt(builder, arena, indexType);
   Value weights =
       abi::callSupport(builder, "onnxc_weights", ptr, {descriptor, call});
   args[count - 2] = abi::bytesAt(builder, weights, indexType);

@@ -30,10 +30,13 @@ LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, LLVM::LLVMStructType context,
   size_t last = context.getBody().size() - 1;
   for (size_t i = 0; i < last; ++i)
     arguments.push_back(LLVM::ExtractValueOp::create(b, all, i));
-  Value index = task.getArgument(1);
-  if (indexType != i32)
-    index = LLVM::ZExtOp::create(b, indexType, index);
-  arguments.push_back(index);
+  auto number = [&](unsigned argument) -> Value {
+    Value value = task.getArgument(argument);
+    return indexType == i32 ? value
+                            : LLVM::ZExtOp::create(b, indexType, value);
+  };
+  arguments.push_back(number(2));
+  arguments.push_back(number(1));
   arguments.push_back(LLVM::ExtractValueOp::create(b, all, last));
   LLVM::CallOp::create(b, kernel, arguments);
   LLVM::ReturnOp::create(b, ValueRange());
@@ -68,7 +71,7 @@ void Runner::handOut(LLVM::CallOp call, LLVM::LLVMFuncOp kernel,
                      Value parallel) {
   MLIRContext *mlir = b.getContext();
   Type ptr = LLVM::LLVMPointerType::get(mlir), i32 = b.getI32Type();
-  SmallVector<Value> shared(call.getArgOperands().drop_back(2));
+  SmallVector<Value> shared(call.getArgOperands().drop_back(3));
   Value tasks = call.getArgOperands().back();
   shared.push_back(tasks);
   SmallVector<Type> types(ValueRange(shared).getTypes());

@@ -51,8 +51,10 @@ private:
   void walkDynamicRows(llvm::ArrayRef<int> steps, Tile tile);
   void walkRowRange(llvm::ArrayRef<int> steps, Tile tile,
                     mlir::OpFoldResult begin, mlir::OpFoldResult end);
+  // `walked` is what the loop goes along.
   void forEach(mlir::OpFoldResult begin, mlir::OpFoldResult end, int64_t step,
-               llvm::function_ref<void(mlir::OpFoldResult)> body);
+               llvm::function_ref<void(mlir::OpFoldResult)> body,
+               std::optional<int> walked = {});
 
   void emitTile(Tile &tile);
   void finish(const Tile &tile, Cell at, mlir::Value sum);
@@ -75,6 +77,7 @@ private:
   std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
   tapRange(const ContractionNest::SizedBorder &window, const Tile &tile);
   bool isAllInside(int64_t start, int64_t rows);
+  int firstLongLoop() const;
 
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;
@@ -82,6 +85,7 @@ private:
   const ContractionNest &nest;
   mlir::linalg::GenericOp root;
   int64_t lanes;
+  std::optional<int> inner; // the step whose loops are marked as inner ones
 };
 
 } // namespace onnxc::contraction

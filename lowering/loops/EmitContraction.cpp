@@ -8,6 +8,7 @@
 // tile at the end of a row has its taps unrolled, each with the rows that live.
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/ContractionEmitter.h"
+#include "lowering/loops/KernelWork.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,6 +33,8 @@ void ContractionEmitter::emit() {
     steps.push_back(Groups);
   else if (nest.schedule.getOuter() == LoopOrder::Panels)
     steps.push_back(Panels);
+  if (isBlocked)
+    inner = firstLongLoop();
   steps.append(nest.pixels.begin(), nest.pixels.end());
   steps.push_back(RowTilesStep);
   if (isBlocked)
@@ -43,18 +46,30 @@ void ContractionEmitter::emit() {
   walk(steps, tile);
 }
 
+// Groups of panels are few, so what is inside of them is divided, too.
+int ContractionEmitter::firstLongLoop() const {
+  for (unsigned loop : nest.pixels)
+    if (!isConstantIntValue(nest.sizes[loop], 1))
+      return loop;
+  return RowTilesStep;
+}
+
 void ContractionEmitter::forEach(OpFoldResult begin, OpFoldResult end,
                                  int64_t step,
-                                 llvm::function_ref<void(OpFoldResult)> body) {
+                                 llvm::function_ref<void(OpFoldResult)> body,
+                                 std::optional<int> walked) {
+  bool isInner = walked && walked == inner;
   std::optional<int64_t> from = getConstantIntValue(begin),
                          to = getConstantIntValue(end);
   if (from && to && *to <= *from)
     return;
   values.forgetLoads();
-  if (from && to && *from + step >= *to)
+  if (!isInner && from && to && *from + step >= *to)
     return body(begin);
   auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
                                  asValue(b, number(b, step)));
+  if (isInner)
+    loop->setAttr(innerAttrName, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(OpFoldResult(loop.getInductionVar()));
@@ -73,10 +88,11 @@ void ContractionEmitter::walk(ArrayRef<int> steps, Tile tile) {
     return walkGroups(steps.drop_front(), tile);
   if (step == PanelsOfGroup)
     return walkPanelsOfGroup(steps.drop_front(), tile);
-  forEach(number(b, 0), nest.sizes[step], 1, [&](OpFoldResult at) {
+  auto body = [&](OpFoldResult at) {
     tile.loops[step] = at;
     walk(steps.drop_front(), tile);
-  });
+  };
+  forEach(number(b, 0), nest.sizes[step], 1, body, step);
 }
 
 // Elements that lie apart would be gathered again for every tile of rows; a
@@ -277,11 +293,12 @@ void ContractionEmitter::walkStaticRows(ArrayRef<int> steps, Tile tile,
       tile.border = end > i ? Tile::Inside : Tile::Unrolled;
       tile.firstRow = start(i);
       end = std::max(end, i + 1);
-      forEach(number(b, start(i)), number(b, start(end)), group.rows,
-              [&](OpFoldResult at) {
-                tile.loops[*nest.row] = at;
-                walk(steps, tile);
-              });
+      auto body = [&](OpFoldResult at) {
+        tile.loops[*nest.row] = at;
+        walk(steps, tile);
+      };
+      forEach(number(b, start(i)), number(b, start(end)), group.rows, body,
+              RowTilesStep);
       i = end;
     }
   }
@@ -312,10 +329,11 @@ void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
     Tile border = tile;
     border.rows = 1;
     border.border = Tile::Clamped;
-    forEach(from, to, 1, [&](OpFoldResult at) {
+    auto body = [&](OpFoldResult at) {
       border.loops[*nest.row] = at;
       walk(steps, border);
-    });
+    };
+    forEach(from, to, 1, body, RowTilesStep);
   };
   clamped(number(b, 0), begin);
   walkRowRange(steps, tile, begin, end);
@@ -329,10 +347,11 @@ void ContractionEmitter::walkRowRange(ArrayRef<int> steps, Tile tile,
     tile.rows = rows;
     OpFoldResult tiles = floorDivide(b, subtract(b, end, begin), rows);
     OpFoldResult rest = add(b, begin, multiply(b, tiles, number(b, rows)));
-    forEach(begin, rest, rows, [&](OpFoldResult at) {
+    auto body = [&](OpFoldResult at) {
       tile.loops[*nest.row] = at;
       walk(steps, tile);
-    });
+    };
+    forEach(begin, rest, rows, body, RowTilesStep);
     begin = rest;
   }
 }

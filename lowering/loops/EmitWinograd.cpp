@@ -5,6 +5,7 @@
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/ContractionNest.h"
 #include "lowering/loops/EmitContraction.h"
+#include "lowering/loops/KernelWork.h"
 #include "lowering/loops/RowTiles.h"
 #include "lowering/loops/Winograd.h"
 #include "lowering/loops/WinogradTransforms.h"
@@ -47,8 +48,8 @@ std::vector<Span> spansOf(int64_t tiles,
 class Emitter {
 public:
   Emitter(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange arguments,
-          const SquareConvolution &conv)
-      : b(b), kernel(kernel), arguments(arguments), conv(conv),
+          const SquareConvolution &conv, WinogradPart part)
+      : b(b), kernel(kernel), arguments(arguments), conv(conv), part(part),
         schedule(cast<WinogradAttr>(kernel.getSchedule())),
         tile(schedule.getTile()), side(tile + 2),
         lanes(schedule.getProduct().getVector()),
@@ -67,6 +68,8 @@ public:
 private:
   LogicalResult trace();
   OpFoldResult batches();
+  void forEachBlock(RowTiles group,
+                    llvm::function_ref<void(OpFoldResult)> body);
   void block(OpFoldResult batch, OpFoldResult firstRow, int64_t rows);
   void transformInputs(OpFoldResult batch, OpFoldResult firstRow, int64_t rows);
   void transformInput(ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
@@ -97,6 +100,7 @@ private:
   KernelOp kernel;
   SmallVector<Value> arguments;
   SquareConvolution conv;
+  WinogradPart part;
   WinogradAttr schedule;
   int64_t tile, side, lanes, tileColumns;
   VectorType type;
@@ -143,9 +147,7 @@ LogicalResult Emitter::emit() {
   int64_t rows = llvm::divideCeil(conv.extent(conv.row), tile);
   forEach(number(b, 0), batches(), 1, [&](auto batch) {
     for (RowTiles group : balancedTiles(rows, schedule.getTileRows()))
-      forEach(number(b, group.start),
-              number(b, group.start + group.count * group.rows), group.rows,
-              [&](auto row) { block(batch, row, group.rows); });
+      forEachBlock(group, [&](auto row) { block(batch, row, group.rows); });
   });
   return success();
 }
@@ -163,10 +165,31 @@ OpFoldResult Emitter::batches() {
       .getResult();
 }
 
+// A loop also around a single block, so that its steps stay together.
+void Emitter::forEachBlock(RowTiles group,
+                           llvm::function_ref<void(OpFoldResult)> body) {
+  if (part != WinogradPart::Whole)
+    return body(number(b, group.start));
+  auto at = [&](int64_t row) { return asValue(b, number(b, row)); };
+  auto loop = scf::ForOp::create(b, at(group.start),
+                                 at(group.start + group.count * group.rows),
+                                 at(group.rows));
+  loop->setAttr(stepAttrName, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(OpFoldResult(loop.getInductionVar()));
+}
+
 void Emitter::block(OpFoldResult batch, OpFoldResult firstRow, int64_t rows) {
-  transformInputs(batch, firstRow, rows);
-  multiply(rows * tileColumns);
-  transformOutputs(batch, firstRow, rows);
+  auto has = [&](WinogradPart step) {
+    return part == WinogradPart::Whole || part == step;
+  };
+  if (has(WinogradPart::Inputs))
+    transformInputs(batch, firstRow, rows);
+  if (has(WinogradPart::Products))
+    multiply(rows * tileColumns);
+  if (has(WinogradPart::Outputs))
+    transformOutputs(batch, firstRow, rows);
 }
 
 //===--- loops ---------------------------------------------------------------//
@@ -455,15 +478,21 @@ SmallVector<RankedTensorType> winogradScratch(linalg::GenericOp root,
   return {matrix(conv.input), matrix(conv.output)};
 }
 
+bool isOneBlock(linalg::GenericOp root, WinogradAttr schedule) {
+  SquareConvolution conv = *matchSquareConvolution(root);
+  return conv.extent(conv.batch) == 1 &&
+         conv.extent(conv.row) <= schedule.getTileRows() * schedule.getTile();
+}
+
 LogicalResult emitWinograd(ImplicitLocOpBuilder &b, KernelOp kernel,
-                           ValueRange arguments) {
+                           ValueRange arguments, WinogradPart part) {
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   FailureOr<SquareConvolution> conv =
       failed(root) ? FailureOr<SquareConvolution>(failure())
                    : matchSquareConvolution(*root);
   if (failed(conv))
     return kernel.emitOpError("expected a 3x3 convolution in the body");
-  return Emitter(b, kernel, arguments, *conv).emit();
+  return Emitter(b, kernel, arguments, *conv, part).emit();
 }
 
 } // namespace onnxc

@@ -27,6 +27,17 @@ bool isSameKernel(KernelOp lhs, KernelOp rhs) {
       &lhs.getBody(), &rhs.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
+// The calls that a kernel becomes. Where a Winograd kernel is one block, all
+// workers do a step of it together before they go on to the next one.
+SmallVector<WinogradPart> partsOf(KernelOp kernel, TargetAttr target) {
+  using enum WinogradPart;
+  auto schedule = dyn_cast<WinogradAttr>(kernel.getSchedule());
+  if (schedule && hasThreads(target) &&
+      isOneBlock(*findContraction(kernel), schedule))
+    return {Inputs, Products, Outputs};
+  return {Whole};
+}
+
 struct ExpandKernels : impl::ExpandKernelsBase<ExpandKernels> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
@@ -35,59 +46,68 @@ struct ExpandKernels : impl::ExpandKernelsBase<ExpandKernels> {
       kernels.push_back(kernel);
       return WalkResult::skip(); // a product in it is part of it
     });
+    target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     for (KernelOp kernel : kernels) {
-      FailureOr<func::FuncOp> function = functionOf(kernel, symbols);
-      if (failed(function))
+      FailureOr<Functions> parts = functionsOf(kernel, symbols);
+      if (failed(parts))
         return signalPassFailure();
-      callInstead(kernel, *function);
+      callInstead(kernel, *parts);
     }
     for (auto &[key, variants] : functions)
-      for (auto &[kernel, function] : variants)
+      for (auto &[kernel, parts] : variants)
         kernel.erase();
     functions.clear();
   }
 
 private:
-  FailureOr<func::FuncOp> functionOf(KernelOp kernel, SymbolTable &symbols) {
+  using Functions = SmallVector<func::FuncOp>;
+
+  FailureOr<Functions> functionsOf(KernelOp kernel, SymbolTable &symbols) {
     SmallVector<Type> types;
     for (Type type : kernel->getOperandTypes())
       types.push_back(argumentType(type));
     auto type = FunctionType::get(&getContext(), types, {});
     auto &variants = functions[{kernel.getSchedule(), type}];
-    for (auto &[other, function] : variants)
+    for (auto &[other, parts] : variants)
       if (isSameKernel(kernel, other))
-        return function;
-    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto function = func::FuncOp::create(builder, kernel.getLoc(),
-                                         functionName("k_", kernel.getLoc()), type);
-    function.setPrivate();
-    function.setNoInline(true);
-    // The steps of a Winograd kernel share their scratch.
-    if (!isa<WinogradAttr>(kernel.getSchedule()))
-      function->setAttr(workAttrName,
-                        builder.getI64IntegerAttr(workOf(kernel)));
-    symbols.insert(function);
-    if (failed(emitBody(kernel, function)))
-      return failure();
-    variants.push_back({kernel, function});
-    return function;
+        return parts;
+    Functions made;
+    SmallVector<WinogradPart> parts = partsOf(kernel, target);
+    for (WinogradPart part : parts) {
+      OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+      auto function = func::FuncOp::create(
+          builder, kernel.getLoc(), functionName("k_", kernel.getLoc()), type);
+      function.setPrivate();
+      function.setNoInline(true);
+      int64_t work = workOf(kernel, target) / int64_t(parts.size());
+      function->setAttr(workAttrName, builder.getI64IntegerAttr(work));
+      if (isa<WinogradAttr>(kernel.getSchedule()) && parts.size() == 1)
+        function->setAttr(scratchAttrName, builder.getI64IntegerAttr(2));
+      symbols.insert(function);
+      if (failed(emitBody(kernel, function, part)))
+        return failure();
+      made.push_back(function);
+    }
+    variants.push_back({kernel, made});
+    return made;
   }
 
-  LogicalResult emitBody(KernelOp kernel, func::FuncOp function) {
+  LogicalResult emitBody(KernelOp kernel, func::FuncOp function,
+                         WinogradPart part) {
     Block *entry = function.addEntryBlock();
     auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), entry);
-    if (failed(emitLoops(b, kernel, entry->getArguments())))
+    if (failed(emitLoops(b, kernel, entry->getArguments(), part)))
       return failure();
     func::ReturnOp::create(b);
     return success();
   }
 
   LogicalResult emitLoops(ImplicitLocOpBuilder &b, KernelOp kernel,
-                          ValueRange arguments) {
+                          ValueRange arguments, WinogradPart part) {
     if (isa<ContractionAttr>(kernel.getSchedule()))
       return emitContraction(b, kernel, arguments);
     if (isa<WinogradAttr>(kernel.getSchedule()))
-      return emitWinograd(b, kernel, arguments);
+      return emitWinograd(b, kernel, arguments, part);
     if (isa<SquaresAttr>(kernel.getSchedule()))
       return emitPack(b, kernel, arguments);
     if (isa<RowsAttr>(kernel.getSchedule()))
@@ -96,19 +116,21 @@ private:
            << kernel.getSchedule();
   }
 
-  void callInstead(KernelOp kernel, func::FuncOp function) {
+  void callInstead(KernelOp kernel, Functions parts) {
     ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
-    callWith(b, function, kernel->getOperands());
-    // A kernel that a function was made from is kept for comparison.
+    for (func::FuncOp function : parts)
+      callWith(b, function, kernel->getOperands());
+    // A kernel that functions were made from is kept for comparison.
     auto &variants =
-        functions[{kernel.getSchedule(), function.getFunctionType()}];
+        functions[{kernel.getSchedule(), parts.front().getFunctionType()}];
     if (llvm::none_of(variants,
                       [&](auto &entry) { return entry.first == kernel; }))
       kernel.erase();
   }
 
+  TargetAttr target;
   DenseMap<std::pair<Attribute, Type>,
-           SmallVector<std::pair<KernelOp, func::FuncOp>>>
+           SmallVector<std::pair<KernelOp, Functions>>>
       functions;
 };
 

@@ -5,6 +5,8 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/EmitNest.h"
+#include "lowering/loops/KernelWork.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -55,6 +57,9 @@ struct ExpandVectorLoops : impl::ExpandVectorLoopsBase<ExpandVectorLoops> {
       FailureOr<Nest> nest = makeNest(b, op, op->getOperands());
       if (failed(nest)) { // scalar loops
         missed(op, "expand-vector-loops") << "an index is not linear";
+        // Its loops keep their order, a reduction may come first.
+        if (op.getNumReductionLoops())
+          op->getParentOfType<func::FuncOp>()->removeAttr(workAttrName);
         continue;
       }
       emitNest(b, *nest, lanes);

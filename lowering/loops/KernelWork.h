@@ -4,10 +4,24 @@
 
 namespace onnxc {
 
-// On a kernel's function; dropped once it has been decided.
+// On the function of a kernel or of loops; dropped once it has been decided.
 inline constexpr llvm::StringLiteral workAttrName = "onnxc.work";
 
-// Scalar operations, roughly; an unknown size counts as a small one.
-int64_t workOf(KernelOp kernel);
+// On the function of a kernel: how many of its last arguments are scratch, which
+// nobody reads after it.
+inline constexpr llvm::StringLiteral scratchAttrName = "onnxc.scratch";
+// On a loop inside of outermost ones: no iteration of it reads or writes what
+// another one writes.
+inline constexpr llvm::StringLiteral innerAttrName = "onnxc.inner";
+
+// On an outermost loop: what it does belongs together, also where it runs once.
+inline constexpr llvm::StringLiteral stepAttrName = "onnxc.step";
+
+// Threads come with a heap.
+inline bool hasThreads(TargetAttr target) { return target && target.getHeap(); }
+
+// Cycles of one core, roughly: the longer one of calculating and of moving the
+// operands' bytes. An unknown size counts as a small one.
+int64_t workOf(mlir::Operation *op, TargetAttr target);
 
 } // namespace onnxc

@@ -2,12 +2,14 @@
 // more than linear time in its size. So every such computation gets a function,
 // and equal ones share it, as kernels do.
 #include "lowering/Passes.h"
+#include "lowering/loops/KernelWork.h"
 #include "lowering/loops/SharedFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -39,6 +41,18 @@ bool canStandAlone(linalg::LinalgOp op) {
                          ? WalkResult::advance()
                          : WalkResult::interrupt();
             }).wasInterrupted();
+}
+
+// Whether an iteration writes nothing but its elements of the outputs.
+bool writesOwnElements(linalg::LinalgOp op) {
+  return op->walk([](Operation *inner) {
+             bool isCompute = isa<linalg::LinalgOp>(inner);
+             return isCompute || isMemoryEffectFree(inner) ||
+                            hasSingleEffect<MemoryEffects::Read>(inner)
+                        ? WalkResult::advance()
+                        : WalkResult::interrupt();
+           })
+      .wasInterrupted() == false;
 }
 
 // An operation that is to become a function, and what it takes from outside:
@@ -86,6 +100,7 @@ struct Outlined {
 struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     auto model = getOperation().lookupSymbol<func::FuncOp>("model");
     if (!model)
       return;
@@ -118,6 +133,9 @@ private:
                              functionName("l_", op->getLoc()), type);
     function.setPrivate();
     function.setNoInline(true);
+    if (writesOwnElements(cast<linalg::LinalgOp>(op)))
+      function->setAttr(workAttrName, builder.getI64IntegerAttr(
+                                          workOf(op, target)));
     symbols.insert(function);
     builder.setInsertionPointToStart(function.addEntryBlock());
     IRMapping mapping;
@@ -141,6 +159,7 @@ private:
       outlined.op->erase();
   }
 
+  TargetAttr target;
   DenseMap<std::pair<const void *, Type>,
            SmallVector<std::pair<Outlined, func::FuncOp>>>
       functions;

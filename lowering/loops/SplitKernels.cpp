@@ -6,15 +6,19 @@
 // the kernel, never of the machine that runs it.
 //
 // Peeling leaves several such loops in a row and single tiles between them. All
-// of them together are one sequence of steps, of which a task does a range.
+// of them together are one sequence of steps, of which a task does a range. Few
+// steps are divided once more, along the loops in them that are marked as inner
+// ones.
 #include "lowering/Passes.h"
 #include "lowering/loops/KernelWork.h"
+#include "lowering/loops/WorkerScratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 
@@ -24,9 +28,11 @@ namespace onnxc {
 
 namespace {
 
-// About 20 us of one core; handing out less costs more than it saves.
-constexpr int64_t leastWork = int64_t(1) << 20;
+// Cycles of a task, about 5 us: a region costs its workers 1 us.
+constexpr int64_t leastWork = int64_t(1) << 14;
 constexpr int64_t mostTasks = 64;
+// So many steps keep workers busy equally long.
+constexpr int64_t manySteps = 16;
 
 bool writes(Operation &op) {
   auto effects = getEffectsRecursively(&op);
@@ -49,8 +55,10 @@ public:
 
   // Whether its outermost loops could be found.
   bool findSteps();
-  std::optional<int64_t> total() const;
-  void addArguments();
+  // How many tasks there can be, at most `wanted`.
+  int64_t chooseTasks(int64_t wanted);
+  // Returns the argument that is the worker's number.
+  Value addArguments();
   void split();
 
 private:
@@ -59,13 +67,21 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
+  std::optional<int64_t> total() const;
+  bool findInnerLoops();
   Value tripsOf(const Step &step);
   Value within(Value position, Value first, Value trips);
+  Value begin(Value all, Value share, Value shares);
+  void splitSteps(Value task, Value tasks);
+  void splitInnerLoops(Value share, Value shares);
+  void restrict(scf::ForOp loop, Value from, Value to);
 
   func::FuncOp function;
   ImplicitLocOpBuilder b;
   SmallVector<Step> steps;
   bool hasScratch = false;
+  SmallVector<scf::ForOp> innerLoops;
+  int64_t innerShares = 1; // of each step
 };
 
 // A batch of one is a loop around all others.
@@ -75,7 +91,8 @@ void Splitter::promoteSingleLoop() {
     changed = false;
     for (auto loop :
          llvm::make_early_inc_range(function.front().getOps<scf::ForOp>()))
-      changed |= succeeded(loop.promoteIfSingleIteration(rewriter));
+      changed |= !loop->hasAttr(stepAttrName) &&
+                 succeeded(loop.promoteIfSingleIteration(rewriter));
   }
 }
 
@@ -141,10 +158,67 @@ std::optional<int64_t> Splitter::total() const {
   return sum;
 }
 
-void Splitter::addArguments() {
-  for (int i = 0; i < 2; ++i)
+bool isPrivate(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory.getDefiningOp<memref::AllocaOp>() != nullptr;
+}
+
+// Whether all that is written is written in inner loops, and for others.
+bool Splitter::findInnerLoops() {
+  auto isInner = [](Operation *op) { return op->hasAttr(innerAttrName); };
+  WalkResult walked = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isInner(op)) {
+      innerLoops.push_back(cast<scf::ForOp>(op));
+      return WalkResult::skip();
+    }
+    bool isNest = op->getNumRegions() > 0;
+    return !isNest && writes(*op) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+  });
+  auto writesScratch = [](scf::ForOp loop) {
+    return loop.walk([](Operation *op) {
+                 auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+                 SmallVector<MemoryEffects::EffectInstance> instances;
+                 if (effects)
+                   effects.getEffects(instances);
+                 return llvm::any_of(instances,
+                                     [](auto &instance) {
+                                       return isa<MemoryEffects::Write>(
+                                                  instance.getEffect()) &&
+                                              (!instance.getValue() ||
+                                               isPrivate(instance.getValue()));
+                                     })
+                            ? WalkResult::interrupt()
+                            : WalkResult::advance();
+               })
+        .wasInterrupted();
+  };
+  return !walked.wasInterrupted() && !innerLoops.empty() &&
+         llvm::none_of(innerLoops, writesScratch);
+}
+
+int64_t Splitter::chooseTasks(int64_t wanted) {
+  std::optional<int64_t> all = total();
+  wanted = std::min(wanted, mostTasks);
+  if (!all || *all >= std::min(wanted, manySteps) || *all == 0 ||
+      !findInnerLoops())
+    return std::min(wanted, all.value_or(wanted));
+  int64_t longest = 1;
+  for (scf::ForOp loop : innerLoops) {
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    longest = std::max(longest, trips ? trips->getSExtValue() : mostTasks);
+  }
+  innerShares = std::min(wanted / *all, longest);
+  return *all * innerShares;
+}
+
+Value Splitter::addArguments() {
+  unsigned count = function.getNumArguments();
+  for (int i = 0; i < 3; ++i)
     (void)function.insertArgument(function.getNumArguments(), b.getIndexType(),
                                   {}, function.getLoc());
+  return function.getArgument(count);
 }
 
 Value Splitter::tripsOf(const Step &step) {
@@ -164,40 +238,69 @@ Value Splitter::within(Value position, Value first, Value trips) {
   return arith::MinSIOp::create(b, inside, trips);
 }
 
+// Where a share of `all` begins.
+Value Splitter::begin(Value all, Value share, Value shares) {
+  return arith::DivUIOp::create(b, arith::MulIOp::create(b, all, share),
+                                shares);
+}
+
+void Splitter::restrict(scf::ForOp loop, Value from, Value to) {
+  Value low = loop.getLowerBound(), width = loop.getStep();
+  auto at = [&](Value trip) -> Value {
+    return arith::AddIOp::create(b, low, arith::MulIOp::create(b, trip, width));
+  };
+  loop.setLowerBound(at(from));
+  loop.setUpperBound(at(to));
+}
+
 void Splitter::split() {
   Value task = function.getArguments().drop_back().back();
   Value tasks = function.getArguments().back();
+  if (innerShares == 1)
+    return splitSteps(task, tasks);
+  // One task does all of it, or each a share of one step.
+  b.setInsertionPointToStart(&function.front());
+  Value isOne =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, tasks, index(1));
+  Value shares =
+      arith::SelectOp::create(b, isOne, index(1), index(innerShares));
+  Value step = arith::DivUIOp::create(b, task, shares);
+  splitInnerLoops(arith::RemUIOp::create(b, task, shares), shares);
+  b.setInsertionPointAfterValue(step);
+  splitSteps(step, arith::DivUIOp::create(b, tasks, shares));
+}
+
+void Splitter::splitInnerLoops(Value share, Value shares) {
+  for (scf::ForOp loop : innerLoops) {
+    b.setInsertionPoint(loop);
+    Value trips = tripsOf({loop, {}, {}});
+    Value next = arith::AddIOp::create(b, share, index(1));
+    restrict(loop, begin(trips, share, shares), begin(trips, next, shares));
+  }
+}
+
+void Splitter::splitSteps(Value task, Value tasks) {
   if (steps.size() == 1)
     b.setInsertionPoint(steps.front().loop);
-  else
+  else if (innerShares == 1)
     b.setInsertionPointToStart(&function.front());
   Value all = total() ? index(*total()) : tripsOf(steps.front());
-  auto share = [&](Value number) -> Value {
-    return arith::DivUIOp::create(b, arith::MulIOp::create(b, all, number),
-                                  tasks);
-  };
-  Value begin = share(task);
-  Value end = share(arith::AddIOp::create(b, task, index(1)));
+  Value from = begin(all, task, tasks);
+  Value to = begin(all, arith::AddIOp::create(b, task, index(1)), tasks);
   int64_t position = 0;
   for (Step &step : steps) {
     Value first = index(position), trips = tripsOf(step);
-    Value from = within(begin, first, trips), to = within(end, first, trips);
+    Value low = within(from, first, trips), high = within(to, first, trips);
     position += step.trips.value_or(1);
     OpBuilder::InsertionGuard guard(b);
-    if (scf::ForOp loop = step.loop) {
-      b.setInsertionPoint(loop);
-      Value low = loop.getLowerBound(), width = loop.getStep();
-      auto at = [&](Value trip) -> Value {
-        return arith::AddIOp::create(b, low,
-                                     arith::MulIOp::create(b, trip, width));
-      };
-      loop.setLowerBound(at(from));
-      loop.setUpperBound(at(to));
+    if (step.loop) {
+      b.setInsertionPoint(step.loop);
+      restrict(step.loop, low, high);
       continue;
     }
     b.setInsertionPoint(step.tile.back()); // what it uses is before that
     Value isMine =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, from, to);
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, low, high);
     auto mine = scf::IfOp::create(b, isMine, /*withElseRegion=*/false);
     for (Operation *op : step.tile)
       op->moveBefore(mine.thenYield());
@@ -206,35 +309,51 @@ void Splitter::split() {
 
 struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
   void runOnOperation() override {
+    llvm::DenseMap<StringRef, SmallVector<func::CallOp>> callsOf;
+    getOperation().walk(
+        [&](func::CallOp call) { callsOf[call.getCallee()].push_back(call); });
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
-    llvm::DenseMap<StringRef, int64_t> divided;
+    SmallVector<std::pair<func::FuncOp, Value>> divided;
+    int64_t workerBytes = 0;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto work =
           dyn_cast_or_null<IntegerAttr>(function->removeAttr(workAttrName));
-      // Threads come with a heap.
-      if (!work || !target || !target.getHeap())
+      if (!work || !hasThreads(target))
         continue;
-      int64_t tasks = std::min(work.getInt() / leastWork, mostTasks);
+      ArrayRef<func::CallOp> calls = callsOf[function.getName()];
+      std::optional<int64_t> scratch = scratchBytes(function, calls);
       Splitter splitter(function);
-      if (tasks < 2 || !splitter.findSteps())
+      if (work.getInt() < 2 * leastWork || !scratch || !splitter.findSteps())
         continue;
-      tasks = std::min(tasks, splitter.total().value_or(tasks));
+      int64_t tasks = splitter.chooseTasks(work.getInt() / leastWork);
       if (tasks < 2)
         continue;
-      splitter.addArguments();
+      divided.push_back({function, splitter.addArguments()});
       splitter.split();
       function->setAttr(tasksAttrName, Builder(&getContext()).getUnitAttr());
-      divided[function.getName()] = tasks;
+      for (func::CallOp call : calls)
+        passTasks(call, tasks);
+      workerBytes = std::max(workerBytes, *scratch);
     }
-    getOperation().walk([&](func::CallOp call) {
-      auto tasks = divided.find(call.getCallee());
-      if (tasks == divided.end())
-        return;
-      ImplicitLocOpBuilder b(call.getLoc(), call);
-      Value numbers[] = {arith::ConstantIndexOp::create(b, 0),
-                         arith::ConstantIndexOp::create(b, tasks->second)};
-      call.getOperandsMutable().append(numbers);
+    for (auto [function, worker] : divided)
+      giveScratchToWorkers(function, callsOf[function.getName()], worker,
+                           workerBytes);
+    if (workerBytes)
+      getOperation()->setAttr(
+          workerBytesAttrName,
+          Builder(&getContext()).getI64IntegerAttr(workerBytes));
+    getOperation().walk([](scf::ForOp loop) {
+      loop->removeAttr(innerAttrName);
+      loop->removeAttr(stepAttrName);
     });
+  }
+
+  // The first worker, the first task, and how many there should be.
+  static void passTasks(func::CallOp call, int64_t tasks) {
+    ImplicitLocOpBuilder b(call.getLoc(), call);
+    Value zero = arith::ConstantIndexOp::create(b, 0);
+    Value numbers[] = {zero, zero, arith::ConstantIndexOp::create(b, tasks)};
+    call.getOperandsMutable().append(numbers);
   }
 };
 
