@@ -33,10 +33,17 @@ def attempt(build, folder, run, flags=(), tolerances=("--rtol", "1e-5", "--atol"
         data.mkdir()
         save(data, "input", arrays)
         save(data, "output", session.run(None, dict(zip(names, map(np.asarray, arrays)))))
-        done = run("onnxc-run", folder / "net.o", "--data", data, *tolerances)
+        done = run("onnxc-run", folder / "net.o", "--data", data, *tolerances, "--save", data / "alone")
         if done.returncode:
             return f"{data.name}: {done.stderr}"
+        done = run("onnxc-run", folder / "net.o", "--data", data, *tolerances, "--save", data / "shared", "--threads", "3")
+        if done.returncode or contents(data / "alone") != contents(data / "shared"):
+            return f"{data.name}: other results with three threads {done.stderr}"
     return ""
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def main(cases):

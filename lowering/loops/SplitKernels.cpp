@@ -48,6 +48,11 @@ struct Step {
   std::optional<int64_t> trips; // of a loop, where it is known
 };
 
+Step stepOf(scf::ForOp loop) {
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  return {loop, {}, trips ? std::optional(trips->getSExtValue()) : std::nullopt};
+}
+
 class Splitter {
 public:
   explicit Splitter(func::FuncOp function)
@@ -135,10 +140,7 @@ bool Splitter::findSteps() {
     if (!addTile(section))
       return false;
     section.clear();
-    std::optional<APInt> trips = loop.getStaticTripCount();
-    steps.push_back({loop, {}, {}});
-    if (trips)
-      steps.back().trips = trips->getSExtValue();
+    steps.push_back(stepOf(loop));
   }
   if (!addTile(section))
     return false;
@@ -177,22 +179,11 @@ bool Splitter::findInnerLoops() {
                                   : WalkResult::advance();
   });
   auto writesScratch = [](scf::ForOp loop) {
-    return loop.walk([](Operation *op) {
-                 auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-                 SmallVector<MemoryEffects::EffectInstance> instances;
-                 if (effects)
-                   effects.getEffects(instances);
-                 return llvm::any_of(instances,
-                                     [](auto &instance) {
-                                       return isa<MemoryEffects::Write>(
-                                                  instance.getEffect()) &&
-                                              (!instance.getValue() ||
-                                               isPrivate(instance.getValue()));
-                                     })
-                            ? WalkResult::interrupt()
-                            : WalkResult::advance();
-               })
-        .wasInterrupted();
+    auto effects = getEffectsRecursively(loop);
+    return !effects || llvm::any_of(*effects, [](auto &instance) {
+      return isa<MemoryEffects::Write>(instance.getEffect()) &&
+             (!instance.getValue() || isPrivate(instance.getValue()));
+    });
   };
   return !walked.wasInterrupted() && !innerLoops.empty() &&
          llvm::none_of(innerLoops, writesScratch);
@@ -205,10 +196,8 @@ int64_t Splitter::chooseTasks(int64_t wanted) {
       !findInnerLoops())
     return std::min(wanted, all.value_or(wanted));
   int64_t longest = 1;
-  for (scf::ForOp loop : innerLoops) {
-    std::optional<APInt> trips = loop.getStaticTripCount();
-    longest = std::max(longest, trips ? trips->getSExtValue() : mostTasks);
-  }
+  for (scf::ForOp loop : innerLoops)
+    longest = std::max(longest, stepOf(loop).trips.value_or(mostTasks));
   innerShares = std::min(wanted / *all, longest);
   return *all * innerShares;
 }
@@ -273,7 +262,7 @@ void Splitter::split() {
 void Splitter::splitInnerLoops(Value share, Value shares) {
   for (scf::ForOp loop : innerLoops) {
     b.setInsertionPoint(loop);
-    Value trips = tripsOf({loop, {}, {}});
+    Value trips = tripsOf(stepOf(loop));
     Value next = arith::AddIOp::create(b, share, index(1));
     restrict(loop, begin(trips, share, shares), begin(trips, next, shares));
   }

@@ -156,6 +156,15 @@ def unet():
     return net.model(net.conv(net.concat(first, up), 32, 16, 3), 8, 16)
 
 
+def squares():
+    """3x3 convolutions of 4 rows of Winograd's tiles, one block, and of 15 rows, which are several."""
+    net = Network()
+    few = net.conv(net.conv("x", 8, 24, 3), 24, 24, 3)
+    net.body += 'initializer { name: "wide" data_type: 1 dims: 4 float_data: 1 float_data: 1 float_data: 3.75 float_data: 3.75 }\n'
+    many = net.conv(net.add("Resize", [few, "", "wide"]), 24, 32)
+    return net.model(net.conv(many, 32, 32, 3), 8, 32, 60)
+
+
 def state_loop():
     """Carried state of fixed shape, a scan output of fixed count."""
     body = (node("MatMul", ["h", "w"], ["t"]) + node("Tanh", ["t"], ["h2"]) + node("Identity", ["c"], ["c2"]) +

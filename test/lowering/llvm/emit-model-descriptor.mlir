@@ -52,6 +52,31 @@ module attributes {onnxc.target = #target, onnxc.symbols = ["N"]} {
   vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768,
   l2_bytes = 262144, index_bits = 64, heap = true, has_f16 = true>
 
+// The arena holds what one worker needs, which the descriptor counts with the workers; the others' parts lie before it.
+module attributes {onnxc.target = #target, onnxc.symbols = ["N"], onnxc.worker_bytes = 128 : i64} {
+  func.func @model(%x: memref<?xf32> {onnxc.dims = ["N"]}, %arena: memref<?xi8>,
+      %weights: memref<?xi8>, %call: !llvm.ptr) {
+    return
+  }
+  func.func private @model_arena_bytes(%n: index) -> index {
+    return %n : index
+  }
+}
+// CHECK: llvm.func internal @model_arena_bytes_of(
+// CHECK: %[[EACH:.*]] = llvm.mlir.constant(128 : i64)
+// CHECK: arith.subi %{{.*}}, %[[EACH]]
+// CHECK: llvm.func @model_arena_bytes(
+// CHECK-NOT: arith.subi
+// CHECK: llvm.func @model_call
+// CHECK: %{{.*}} = func.call @onnxc_arena
+// CHECK: call @model(
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "",
+  vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768,
+  l2_bytes = 262144, index_bits = 64, heap = true, has_f16 = true>
+
 // An output whose size only the run knows has no buffer: no typed entry.
 module attributes {onnxc.target = #target} {
   func.func @model(%x: memref<4xf32>, %arena: memref<?xi8>, %weights: memref<?xi8>,

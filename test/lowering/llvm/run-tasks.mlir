@@ -1,12 +1,14 @@
 // RUN: onnxc-opt --run-tasks %s | FileCheck %s
 
 // With a parallel-for in the call its run function gets the tasks, else the kernel does all of it.
-// CHECK: llvm.func internal @k_task(%[[CONTEXT:.*]]: !llvm.ptr, %[[INDEX:.*]]: i32, %{{.*}}: i32)
+// CHECK: llvm.func internal @k_task(%[[CONTEXT:[^ ]*]]: !llvm.ptr, %[[INDEX:[^ ]*]]: i32, %[[WORKER:[^ ]*]]: i32)
 // CHECK: %[[ALL:.*]] = llvm.load %[[CONTEXT]] : !llvm.ptr -> !llvm.struct<(ptr, i64)>
-// CHECK: llvm.call @k(%{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, i64, i64) -> ()
+// CHECK: %[[BY:.*]] = llvm.zext %[[WORKER]]
+// CHECK: %[[AT:.*]] = llvm.zext %[[INDEX]]
+// CHECK: llvm.call @k(%{{.*}}, %[[BY]], %[[AT]], %{{.*}}) : (!llvm.ptr, i64, i64, i64) -> ()
 // CHECK-LABEL: llvm.func @k(
 // CHECK-NOT: onnxc.tasks
-llvm.func @k(%y: !llvm.ptr, %task: i64, %tasks: i64) attributes {onnxc.tasks} {
+llvm.func @k(%y: !llvm.ptr, %worker: i64, %task: i64, %tasks: i64) attributes {onnxc.tasks} {
   llvm.return
 }
 // CHECK-LABEL: llvm.func @model
@@ -19,10 +21,10 @@ llvm.func @k(%y: !llvm.ptr, %task: i64, %tasks: i64) attributes {onnxc.tasks} {
 // CHECK: llvm.call %{{.*}}(%[[PARALLEL]], %[[TASK]], %{{.*}}, %{{.*}}) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i32) -> ()
 // CHECK: ^[[ALONE]]:
 // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
-// CHECK: llvm.call @k(%{{.*}}, %{{.*}}, %[[ONE]])
+// CHECK: llvm.call @k(%{{.*}}, %{{.*}}, %{{.*}}, %[[ONE]])
 llvm.func @model(%y: !llvm.ptr, %call: !llvm.ptr) {
   %zero = llvm.mlir.constant(0 : i64) : i64
   %tasks = llvm.mlir.constant(7 : i64) : i64
-  llvm.call @k(%y, %zero, %tasks) : (!llvm.ptr, i64, i64) -> ()
+  llvm.call @k(%y, %zero, %zero, %tasks) : (!llvm.ptr, i64, i64, i64) -> ()
   llvm.return
 }

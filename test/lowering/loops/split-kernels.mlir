@@ -7,7 +7,7 @@
 // are follows from the work.
 module attributes {onnxc.target = #target} {
   // CHECK-LABEL: func.func @model
-  // CHECK: call @one(%{{.*}}, %c0{{.*}}, %c3{{.*}}) : (memref<96x8xf32>, index, index) -> ()
+  // CHECK: call @one(%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c3{{.*}}) : (memref<96x8xf32>, index, index, index) -> ()
   func.func @model(%y: memref<96x8xf32>) {
     func.call @one(%y) : (memref<96x8xf32>) -> ()
     func.call @small(%y) : (memref<96x8xf32>) -> ()
@@ -15,13 +15,13 @@ module attributes {onnxc.target = #target} {
     return
   }
   // CHECK-LABEL: func.func private @one
-  // CHECK-SAME: %[[TASK:[^ :]*]]: index, %[[TASKS:[^ :]*]]: index) attributes {onnxc.tasks}
+  // CHECK-SAME: %{{[^ :]*}}: index, %[[TASK:[^ :]*]]: index, %[[TASKS:[^ :]*]]: index) attributes {onnxc.tasks}
   // CHECK: %[[BEFORE:.*]] = arith.muli %c96{{[^ ]*}}, %[[TASK]]
   // CHECK: arith.divui %[[BEFORE]], %[[TASKS]]
   // CHECK: scf.for
   // CHECK-NOT: scf.for
   // CHECK: memref.store
-  func.func private @one(%y: memref<96x8xf32>) attributes {onnxc.work = 3200000 : i64} {
+  func.func private @one(%y: memref<96x8xf32>) attributes {onnxc.work = 50000 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c96 = arith.constant 96 : index
@@ -40,7 +40,7 @@ module attributes {onnxc.target = #target} {
   }
   // What the first loop leaves in scratch is there for the second in the same call only.
   // CHECK-LABEL: func.func private @scratch(%{{[^ ]*}}: memref<96x8xf32>) {
-  func.func private @scratch(%y: memref<96x8xf32>) attributes {onnxc.work = 3200000 : i64} {
+  func.func private @scratch(%y: memref<96x8xf32>) attributes {onnxc.work = 50000 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c96 = arith.constant 96 : index
@@ -70,7 +70,7 @@ module attributes {onnxc.target = #target} {
   // CHECK: scf.for
   // CHECK: scf.if
   // CHECK-NEXT: memref.store
-  func.func private @peeled(%y: memref<31xf32>) attributes {onnxc.work = 3200000 : i64} {
+  func.func private @peeled(%y: memref<31xf32>) attributes {onnxc.work = 50000 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c10 = arith.constant 10 : index
@@ -83,6 +83,113 @@ module attributes {onnxc.target = #target} {
       memref.store %v, %y[%i] : memref<31xf32>
     }
     memref.store %v, %y[%c30] : memref<31xf32>
+    return
+  }
+}
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// Two steps are few, so each is divided along the loops in it that are marked: 2 x 4 tasks. What runs in one task runs
+// all of both.
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func @model
+  // CHECK: call @groups(%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c8{{.*}})
+  func.func @model(%y: memref<2x40xf32>) {
+    func.call @groups(%y) : (memref<2x40xf32>) -> ()
+    func.call @outside(%y) : (memref<2x40xf32>) -> ()
+    return
+  }
+  // CHECK-LABEL: func.func private @groups
+  // CHECK-SAME: %[[TASK:[^ :]*]]: index, %[[TASKS:[^ :]*]]: index) attributes
+  // CHECK: %[[ONE:.*]] = arith.cmpi eq, %[[TASKS]], %c1
+  // CHECK: %[[SHARES:.*]] = arith.select %[[ONE]], %c1{{[^ ]*}}, %c4
+  // CHECK: %[[STEP:.*]] = arith.divui %[[TASK]], %[[SHARES]]
+  // CHECK: %[[SHARE:.*]] = arith.remui %[[TASK]], %[[SHARES]]
+  // CHECK: scf.for
+  // CHECK: arith.muli %c40{{[^ ]*}}, %[[SHARE]]
+  // CHECK: scf.for
+  // CHECK-NOT: onnxc.inner
+  func.func private @groups(%y: memref<2x40xf32>) attributes {onnxc.work = 140000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c40 = arith.constant 40 : index
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %c2 step %c1 {
+      scf.for %j = %c0 to %c40 step %c1 {
+        memref.store %v, %y[%i, %j] : memref<2x40xf32>
+      } {onnxc.inner}
+    }
+    return
+  }
+  // What is written outside of the marked loop would be written by many.
+  // CHECK-LABEL: func.func private @outside
+  // CHECK-NOT: arith.remui
+  func.func private @outside(%y: memref<2x40xf32>) attributes {onnxc.work = 140000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c40 = arith.constant 40 : index
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %c2 step %c1 {
+      memref.store %v, %y[%i, %c0] : memref<2x40xf32>
+      scf.for %j = %c1 to %c40 step %c1 {
+        memref.store %v, %y[%i, %j] : memref<2x40xf32>
+      } {onnxc.inner}
+    }
+    return
+  }
+}
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// Scratch is the worker's own: the first one's is where the planner put it, worker w's ends (w - 1) * 128 bytes before
+// the arena. A step stays one however often it runs.
+// CHECK: onnxc.worker_bytes = 128
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func @model
+  // CHECK-SAME: %[[ARENA:[^ :]*]]: memref<?xi8>
+  // CHECK: call @blocks(%{{.*}}, %[[ARENA]], %c256{{[^ ]*}}, %c0{{.*}}, %c0{{.*}}, %c3{{.*}}) : (memref<3x8xf32>, memref<?xi8>, index, index, index, index) -> ()
+  func.func @model(%arena: memref<?xi8>, %y: memref<3x8xf32>) {
+    %c256 = arith.constant 256 : index
+    %s = memref.view %arena[%c256][] : memref<?xi8> to memref<20xf32>
+    func.call @blocks(%y, %s) : (memref<3x8xf32>, memref<20xf32>) -> ()
+    return
+  }
+  // CHECK-LABEL: func.func private @blocks
+  // CHECK-SAME: %[[ARENA:[^ :]*]]: memref<?xi8>, %[[PLANNED:[^ :]*]]: index, %[[WORKER:[^ :]*]]: index, %{{[^ :]*}}: index, %{{[^ :]*}}: index)
+  // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[WORKER]], %c0
+  // CHECK: %[[OWN:.*]] = arith.muli %[[WORKER]], %c-128
+  // CHECK: %[[PLACE:.*]] = arith.addi %[[OWN]], %c0
+  // CHECK: %[[OFFSET:.*]] = arith.select %[[FIRST]], %[[PLANNED]], %[[PLACE]]
+  // CHECK: %[[SCRATCH:.*]] = memref.view %[[ARENA]][%[[OFFSET]]][] : memref<?xi8> to memref<20xf32>
+  // CHECK: scf.for
+  // CHECK: memref.store %{{.*}}, %[[SCRATCH]]
+  // CHECK: scf.for
+  // CHECK: memref.store %{{.*}}, %[[SCRATCH]]
+  func.func private @blocks(%y: memref<3x8xf32>, %s: memref<20xf32>)
+      attributes {onnxc.work = 140000 : i64, onnxc.scratch = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %c2 step %c1 {
+      memref.store %v, %s[%c0] : memref<20xf32>
+      %w = memref.load %s[%c0] : memref<20xf32>
+      memref.store %w, %y[%i, %c0] : memref<3x8xf32>
+    } {onnxc.step}
+    scf.for %i = %c2 to %c3 step %c1 {
+      memref.store %v, %s[%c0] : memref<20xf32>
+      %w = memref.load %s[%c0] : memref<20xf32>
+      memref.store %w, %y[%i, %c0] : memref<3x8xf32>
+    } {onnxc.step}
     return
   }
 }
