@@ -365,7 +365,8 @@ def ExpandKernels : Pass<"expand-kernels", "mlir::ModuleOp"> {
   let summary = "Turns kernels over buffers into functions of vector code";
   let description = [{
     One private function per distinct (body, schedule, buffer types), called where the kernels stood. After planning,
-    because the strides of views and the constants among them are known only then.
+    because the strides of views and the constants among them are known only then. A Winograd kernel of a single block
+    becomes three, one for each step, so that tasks can share all of them.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
@@ -430,19 +431,29 @@ def LowerToLlvm : Pass<"lower-to-llvm", "mlir::ModuleOp"> {
 def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
   let summary = "Lets tasks do shares of a kernel's outermost loops";
   let description = [{
-    A function of a kernel with enough work gets two more arguments, the number of a task and of all tasks, and does that
-    share of its outermost loops; calls pass 0 and how many tasks there should be, a constant of the kernel. No
-    iteration reads what another one writes, so every division gives the same bytes.
+    A function of a kernel, or of loops that write their own elements only, gets three more arguments: the number of a
+    worker, of a task, and of all tasks. It does that share of its outermost loops; calls pass 0, 0 and how many tasks
+    there should be, a constant of the function. No iteration reads what another one writes, so every division gives the
+    same bytes.
+
+    Work is counted in cycles of one core, the longer one of calculating (two vectors of operations a cycle) and of
+    moving all operands (16 bytes a cycle). A task has at least 2^14 of them, about 5 us; a function of less than two
+    tasks is not divided, none into more than 64. Outermost loops of less than 16 iterations are divided once more along
+    loops that are marked `onnxc.inner`, if nothing is written outside of those.
+
+    Scratch (`onnxc.scratch`) becomes a place in the arena that depends on the worker; `onnxc.worker_bytes` says how much
+    each worker after the first one needs before the arena.
 
     ```mlir
     func.func private @k(%y: memref<640x8xf32>) {
       scf.for %i = %c0 to %c640 step %c1 { ... }
     // becomes
-    func.func private @k(%y: memref<640x8xf32>, %task: index, %tasks: index) attributes {onnxc.tasks} {
+    func.func private @k(%y: memref<640x8xf32>, %worker: index, %task: index, %tasks: index)
+        attributes {onnxc.tasks} {
       scf.for %i = %begin to %end step %c1 { ... }
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
 def RunTasks : Pass<"run-tasks", "mlir::ModuleOp"> {

@@ -175,6 +175,8 @@ void Emitter::forEachBlock(RowTiles group,
                                  at(group.start + group.count * group.rows),
                                  at(group.rows));
   loop->setAttr(stepAttrName, b.getUnitAttr());
+  if (conv.extent(conv.batch) != 1)
+    loop->setAttr(innerAttrName, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(OpFoldResult(loop.getInductionVar()));

@@ -190,16 +190,17 @@ bool Splitter::findInnerLoops() {
 }
 
 int64_t Splitter::chooseTasks(int64_t wanted) {
-  std::optional<int64_t> all = total();
   wanted = std::min(wanted, mostTasks);
-  if (!all || *all >= std::min(wanted, manySteps) || *all == 0 ||
-      !findInnerLoops())
-    return std::min(wanted, all.value_or(wanted));
+  // There may be but one step where the run alone knows how many.
+  int64_t all = total().value_or(1);
+  if (all == 0 || all >= std::min(wanted, manySteps) || !findInnerLoops())
+    return std::min(wanted, total().value_or(wanted));
   int64_t longest = 1;
   for (scf::ForOp loop : innerLoops)
     longest = std::max(longest, stepOf(loop).trips.value_or(mostTasks));
-  innerShares = std::min(wanted / *all, longest);
-  return *all * innerShares;
+  innerShares = std::min(wanted / all, longest);
+  return innerShares == 1 ? std::min(wanted, total().value_or(wanted))
+                          : all * innerShares;
 }
 
 Value Splitter::addArguments() {
