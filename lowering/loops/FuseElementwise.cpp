@@ -17,8 +17,9 @@ namespace onnxc {
 namespace {
 
 // Each fusion copies both bodies: without a limit, a chain takes time with the
-// square of its length, and registers beyond count.
-constexpr size_t mostOperations = 128;
+// square of its length, and registers beyond count. A function of math.h weighs
+// as much as the code that it becomes.
+constexpr unsigned mostWeight = 192;
 
 // Further back nobody looks for the reduction that a value comes from.
 constexpr size_t longestEpilogue = 32;
@@ -77,9 +78,7 @@ const char *whyApart(OpOperand *operand) {
   if (!producer || !isa<linalg::GenericOp>(operand->getOwner()))
     return "no elementwise operation makes it";
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
-  if (producer.getBody()->getOperations().size() +
-          consumer.getBody()->getOperations().size() >
-      mostOperations)
+  if (weightOf(producer) + weightOf(consumer) > mostWeight)
     return "the loop would be too long";
   if (producer->getParentOfType<KernelOp>())
     return "a kernel's body is its schedule's business";

@@ -3,6 +3,7 @@
 // and equal ones share it, as kernels do.
 #include "lowering/Passes.h"
 #include "lowering/loops/KernelWork.h"
+#include "lowering/loops/LaneBody.h"
 #include "lowering/loops/SharedFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -20,14 +21,17 @@ namespace onnxc {
 
 namespace {
 
-// A call costs more than so few iterations.
-constexpr int64_t fewIterations = 64;
+// A call costs more than so little work for each buffer that it hands over: a
+// few operations in each of at most 64 iterations.
+constexpr int64_t littleWork = 256;
 
 bool isShort(linalg::LinalgOp op) {
-  int64_t iterations = 1;
+  auto generic = dyn_cast<linalg::GenericOp>(*op);
+  int64_t work = std::max<int64_t>(generic ? weightOf(generic) : 1, 8),
+          most = littleWork * std::max<int64_t>(op->getNumOperands(), 2);
   for (int64_t size : op.getStaticLoopRanges())
     if (ShapedType::isDynamic(size) ||
-        (iterations *= std::max<int64_t>(size, 1)) > fewIterations)
+        (work *= std::max<int64_t>(size, 1)) > most)
       return false;
   return true;
 }

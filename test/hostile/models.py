@@ -237,6 +237,7 @@ def size(folder):
     yield Case("2,000 inputs", saved(wide(2000)), (0,), runs=True)
     yield Case("5,000 parts of an input, summed", saved(parts("Sum", 5000)), (0,), runs=True)
     yield Case("5,000 parts of a value, joined", saved(parts("Concat", 5000, axis=0)), (0,), runs=True)
+    yield Case("chain of 10,000 Sin", built(chain, "Sin", 10000), (0,), runs=True)
     yield Case("chain of 100,000 Neg", built(chain, "Neg", 100000), (0, BUDGET))
     yield Case("chain of 100,000 Add", built(chain, "Add", 100000), (0, BUDGET))
     yield Case("chain of 100,000 mixed nodes", built(varied_chain, 100000), (0, BUDGET))
