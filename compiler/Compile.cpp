@@ -487,7 +487,7 @@ LogicalResult Compilation::checkNodes() {
   if (!last)
     return success();
   return last->emitError() << "a graph of " << nodes
-                           << " nodes after folding exceeds the budget of "
+                           << " nodes exceeds the budget of "
                            << mostNodes;
 }
 
