@@ -277,12 +277,17 @@ void Splitter::splitSteps(Value task, Value tasks) {
   Value all = total() ? index(*total()) : tripsOf(steps.front());
   Value from = begin(all, task, tasks);
   Value to = begin(all, arith::AddIOp::create(b, task, index(1)), tasks);
+  // All shares before anything moves, this place included.
+  SmallVector<std::pair<Value, Value>> shares;
   int64_t position = 0;
-  for (Step &step : steps) {
+  for (const Step &step : steps) {
     Value first = index(position), trips = tripsOf(step);
-    Value low = within(from, first, trips), high = within(to, first, trips);
+    Value low = within(from, first, trips);
+    shares.push_back({low, within(to, first, trips)});
     position += step.trips.value_or(1);
-    OpBuilder::InsertionGuard guard(b);
+  }
+  for (auto [step, share] : llvm::zip_equal(steps, shares)) {
+    auto [low, high] = share;
     if (step.loop) {
       b.setInsertionPoint(step.loop);
       restrict(step.loop, low, high);
@@ -332,6 +337,8 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
       getOperation()->setAttr(
           workerBytesAttrName,
           Builder(&getContext()).getI64IntegerAttr(workerBytes));
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      function->removeAttr(scratchAttrName);
     getOperation().walk([](scf::ForOp loop) {
       loop->removeAttr(innerAttrName);
       loop->removeAttr(stepAttrName);

@@ -56,7 +56,6 @@ std::optional<int64_t> scratchBytes(func::FuncOp function,
 void giveScratchToWorkers(func::FuncOp function, ArrayRef<func::CallOp> calls,
                           Value worker, int64_t workerBytes) {
   unsigned count = scratchCount(function);
-  function->removeAttr(scratchAttrName);
   if (count == 0)
     return;
   auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),

@@ -193,3 +193,27 @@ module attributes {onnxc.target = #target} {
     return
   }
 }
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// The first operation of the function may be part of a tile: shares are computed before it moves.
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func private @starts
+  // CHECK: scf.if
+  // CHECK-NEXT: arith.constant 1.0
+  // CHECK-NEXT: memref.store
+  // CHECK: scf.for
+  func.func private @starts(%y: memref<31xf32>, %v: f32, %c0: index, %c1: index) attributes {onnxc.work = 50000 : i64} {
+    %one = arith.constant 1.0 : f32
+    memref.store %one, %y[%c0] : memref<31xf32>
+    %low = arith.constant 1 : index
+    %high = arith.constant 31 : index
+    scf.for %i = %low to %high step %low {
+      memref.store %v, %y[%i] : memref<31xf32>
+    }
+    return
+  }
+}
