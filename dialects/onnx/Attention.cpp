@@ -205,10 +205,10 @@ SmallVector<Node> flexAttention(Graph &graph, FlexAttention in) {
   int64_t type = scoreType(element, in.precision);
   scores = cast(scores, type);
   if (!in.scoreMod.empty())
-    scores = graph.inlined(in.scoreMod, scores);
+    scores = graph.inlined(in.scoreMod, scores).front();
   Node shares = softmax(scores, {3});
   if (!in.probMod.empty())
-    shares = graph.inlined(in.probMod, shares);
+    shares = graph.inlined(in.probMod, shares).front();
   if (shared)
     shares = reshape(shares, {0, keyHeads, -1, 0});
   Node y = matmul(shares, cast(in.v, type));

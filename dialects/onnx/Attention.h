@@ -55,6 +55,7 @@ struct ProjectedAttention {
   bool causal;
   double filter; // what a mask adds where it hides
   std::optional<double> scale;
+  bool wantsPresent;
 };
 llvm::SmallVector<Node> projectedAttention(Graph &graph,
                                            ProjectedAttention inputs);

@@ -55,6 +55,14 @@ SmallVector<Node> rmsNormalization(Node x, Node scale, int64_t axis,
   return {castLike(data * inverse, scale) * scale, inverse};
 }
 
+SmallVector<Node> dynamicallyQuantized(Node x) {
+  Node low = op<MinOp>({op<ReduceMinOp>(x, {{"keepdims", 0}}), 0});
+  Node high = op<MaxOp>({op<ReduceMaxOp>(x, {{"keepdims", 0}}), 0});
+  Node scale = (high - low) / 255;
+  Node zero = cast(op<ClipOp>({op<RoundOp>(-low / scale), 0, 255}), 2);
+  return {op<QuantizeLinearOp>({x, scale, zero}), scale, zero};
+}
+
 // One element of a shape, of rank 0.
 static Node elementOf(Node shape, int64_t i) {
   if (auto known = shape.value ? constantInts(shape.value) : std::nullopt)

@@ -28,6 +28,19 @@ llvm::SmallVector<Node> rmsNormalization(Node x, Node scale, int64_t axis,
 // Where the points of an image of `size` come from.
 Node affineGrid(Node theta, Node size, bool alignCorners);
 
+// Scan-8, for each of a batch. `inputs` are states, then sequences.
+struct BatchedScan {
+  Node lengths;
+  llvm::ArrayRef<Node> inputs;
+  int64_t sequences;
+  llvm::ArrayRef<int64_t> directions;
+  mlir::Region &body;
+};
+llvm::SmallVector<Node> batchedScan(Graph &graph, BatchedScan in);
+
+// Unsigned bytes, their scale and their zero point, which the values decide.
+llvm::SmallVector<Node> dynamicallyQuantized(Node x);
+
 // How often the n-grams of a pool occur in the rows of x.
 struct NGrams {
   int64_t shortest, longest, mostSkipped;

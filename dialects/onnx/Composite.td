@@ -50,13 +50,7 @@ def CastLikeOp : CompositeOp<"CastLike", [15, 19, 21, 23, 24, 25]> {
 def DynamicQuantizeLinearOp : CompositeOp<"DynamicQuantizeLinear", [11]> {
   let arguments = (ins SingleTensor:$x);
   let results = (outs NumberTensor:$y, SingleTensor:$y_scale, NumberTensor:$y_zero_point);
-  let body = [{
-    Node low = op<MinOp>({op<ReduceMinOp>(x, {{"keepdims", 0}}), 0});
-    Node high = op<MaxOp>({op<ReduceMaxOp>(x, {{"keepdims", 0}}), 0});
-    Node scale = (high - low) / 255;
-    Node zero = cast(op<ClipOp>({op<RoundOp>(-low / scale), 0, 255}), 2);
-    return {op<QuantizeLinearOp>({x, scale, zero}), scale, zero};
-  }];
+  let body = "return dynamicallyQuantized(x);";
 }
 
 // Groups become a dimension of their own, the rest of the image one.

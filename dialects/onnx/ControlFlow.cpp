@@ -1,3 +1,4 @@
+#include "dialects/onnx/Composite.h"
 #include "dialects/onnx/Families.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -271,6 +272,74 @@ ScanOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                          : slice);
   }
   return success();
+}
+
+//===-- Scan-8 ----------------------------------------------------------===//
+
+// The states have the batch in front, the sequences the batch and the steps.
+FailureOr<SmallVector<Type>> Scan8Op::regionArguments(Location loc, unsigned,
+                                                      ValueRange inputs,
+                                                      DictionaryAttr attributes,
+                                                      TypeRange) {
+  auto count = attributes.getAs<IntegerAttr>("num_scan_inputs");
+  if (inputs.empty() || !count || count.getInt() < 1 ||
+      uint64_t(count.getInt()) >= inputs.size())
+    return mlir::emitError(loc,
+                           "'num_scan_inputs' is not in [1, number of inputs]");
+  inputs = inputs.drop_front();
+  int64_t states = int64_t(inputs.size()) - count.getInt();
+  SmallVector<Type> types;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    int64_t dropped = int64_t(i) < states ? 1 : 2;
+    if (!input)
+      return mlir::emitError(loc, "an input is absent");
+    if (!isRanked(input) || rankOf(input) < dropped)
+      return mlir::emitError(loc) << "an input needs a batch"
+                                  << (dropped > 1 ? " of sequences" : "");
+    Type type = input.getType();
+    for (int64_t axis = 0; axis < dropped; ++axis)
+      type = sliceOf(type, 0);
+    types.push_back(type);
+  }
+  return types;
+}
+
+SmallVector<Node> batchedScan(Graph &graph, BatchedScan in) {
+  int64_t states = int64_t(in.inputs.size()) - in.sequences;
+  bool hasLengths = in.lengths.given();
+  SmallVector<Node> all(in.inputs);
+  SmallVector<int64_t> reversed(in.sequences, 0);
+  for (int64_t i = 0; i < in.sequences; ++i) {
+    bool isReversed = valueOr(in.directions, i, 0) == 1;
+    Node &sequence = all[states + i];
+    if (isReversed && hasLengths) // from where it ends
+      sequence = op<ReverseSequenceOp>({sequence, in.lengths},
+                                       {{"batch_axis", 0}, {"time_axis", 1}});
+    reversed[i] = isReversed && !hasLengths;
+  }
+  if (hasLengths) {
+    all.push_back(in.lengths);
+    reversed.push_back(0);
+  }
+  // Behind its end a sequence keeps its states and yields zeros.
+  auto step = [&](ArrayRef<Node> args, Node length) {
+    size_t own = in.inputs.size();
+    SmallVector<Node> next = graph.inlined(in.body, args.take_front(own));
+    for (auto [i, result] : llvm::enumerate(next))
+      if (length.given() && !graph.failed)
+        result = select(args[own] < length, result,
+                        int64_t(i) < states ? args[i] : constantLike(0, result));
+    return next;
+  };
+  return graph.scan({}, all, {}, [&](ArrayRef<Node> one) {
+    Node length = hasLengths ? one.back() : Node();
+    SmallVector<Node> sequences(one.slice(states, in.sequences));
+    if (hasLengths) // the number of the step
+      sequences.push_back(
+          range(0, scalar(sizeOf(sequences.front(), 0)), constantLike(1, length)));
+    return graph.scan(one.take_front(states), sequences, reversed,
+                      [&](ArrayRef<Node> args) { return step(args, length); });
+  });
 }
 
 } // namespace onnxc

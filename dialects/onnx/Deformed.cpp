@@ -78,13 +78,11 @@ SmallVector<Node> deformableConvolution(Graph &graph,
   SmallVector<int64_t> border(2 * (2 + dims), 0);
   std::fill(border.end() - dims, border.end(), 1);
   Node image = graph.op("onnx.Pad", {wide(how.x), graph.ints(border)});
-  SmallVector<int64_t> grouped = {-1, channels / how.offsetGroup};
-  for (int64_t i = 0; i < dims; ++i)
-    grouped.push_back(staticSize(image, 2 + i));
-  if (llvm::count_if(grouped, [](int64_t size) { return size < 0; }) > 1)
-    return graph.fail("is not supported for an image of unknown size");
+  Node grouped = concat({graph.ints({-1, channels / how.offsetGroup}),
+                         slice(shapeOf(image), 0, 2, 2 + dims)},
+                        0);
   Node grid = sampleGrid(graph, how, image, kernel);
-  Node sampled = graph.op("onnx.GridSample", {reshape(image, grouped), grid},
+  Node sampled = graph.op("onnx.GridSample", {reshapeTo(image, grouped), grid},
                           {{"align_corners", int64_t(1)}});
   Node places = slice(shapeOf(how.offset), 0, graph.ints({2}),
                       graph.ints({2 + dims}));

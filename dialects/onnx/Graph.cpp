@@ -33,15 +33,48 @@ Node Graph::doubles(ArrayRef<double> values, ArrayRef<int64_t> shape) {
   return constant(constantFrom(type, bytes));
 }
 
-Node Graph::inlined(Region &subgraph, Node input) {
+SmallVector<Node> Graph::inlined(Region &subgraph, ArrayRef<Node> inputs) {
   if (failed)
-    return input;
+    return SmallVector<Node>(inputs);
   IRMapping mapping;
-  mapping.map(subgraph.getArgument(0), input.value);
+  for (auto [argument, input] : llvm::zip_equal(subgraph.getArguments(), inputs))
+    mapping.map(argument, input.value);
   for (Operation &op : subgraph.front().without_terminator())
     builder.clone(op, mapping);
-  Value output = subgraph.front().getTerminator()->getOperand(0);
-  return {*this, mapping.lookupOrDefault(output)};
+  return llvm::map_to_vector(
+      subgraph.front().getTerminator()->getOperands(),
+      [&](Value output) { return Node(*this, mapping.lookupOrDefault(output)); });
+}
+
+SmallVector<Node> Graph::scan(ArrayRef<Node> states, ArrayRef<Node> sequences, ArrayRef<int64_t> reversed,
+                              llvm::function_ref<SmallVector<Node>(ArrayRef<Node>)> step) {
+  if (failed)
+    return {};
+  SmallVector<Value> inputs;
+  NodeParts parts;
+  Block &block = parts.regions.emplace_back(std::make_unique<Region>())->emplaceBlock();
+  for (const Node &state : states)
+    block.addArgument(inputs.emplace_back(state.value).getType(), loc);
+  for (const Node &sequence : sequences) {
+    Shape slice = onnxc::shapeOf(inputs.emplace_back(sequence.value).getType());
+    slice.erase(slice.begin());
+    block.addArgument(tensorOf(slice, getElementTypeOrSelf(sequence.value.getType())), loc);
+  }
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&block);
+    SmallVector<Node> results = step(nodesOf(*this, block.getArguments()));
+    if (failed)
+      return {};
+    YieldOp::create(builder, loc, llvm::map_to_vector(results, [](const Node &node) { return node.value; }));
+  }
+  NamedAttrList attributes;
+  attributes.set("num_scan_inputs", builder.getI64IntegerAttr(sequences.size()));
+  attributes.set("scan_input_directions", builder.getDenseI64ArrayAttr(reversed));
+  auto name = RegisteredOperationName::lookup(ScanOp::getOperationName(), builder.getContext());
+  FailureOr<Operation *> made = createOp(builder, loc, *name, inputs, attributes, std::move(parts));
+  failed = mlir::failed(made);
+  return failed ? SmallVector<Node>() : nodesOf(*this, (*made)->getResults());
 }
 
 SmallVector<Node> Graph::fail(const llvm::Twine &message) {

@@ -37,8 +37,13 @@ public:
   Node floats(llvm::ArrayRef<float> values);
   Node doubles(llvm::ArrayRef<double> values, llvm::ArrayRef<int64_t> shape);
   Node constant(mlir::ElementsAttr value);
-  // A copy of a subgraph of one input and one output.
-  Node inlined(mlir::Region &subgraph, Node input);
+  // Copies of the subgraph's operations, and its outputs.
+  llvm::SmallVector<Node> inlined(mlir::Region &subgraph, llvm::ArrayRef<Node> inputs);
+  // A Scan along the first dimension of `sequences`; `step` gets the states and a slice of each and gives the next
+  // states and what is stacked. A sequence is walked from its end where `reversed` says 1.
+  llvm::SmallVector<Node> scan(llvm::ArrayRef<Node> states, llvm::ArrayRef<Node> sequences,
+                               llvm::ArrayRef<int64_t> reversed,
+                               llvm::function_ref<llvm::SmallVector<Node>(llvm::ArrayRef<Node>)> step);
   Node op(llvm::StringRef name, llvm::ArrayRef<Node> operands, llvm::ArrayRef<NamedNumber> attributes = {});
   // All results; `count` for operators that have as many as the model asks for.
   llvm::SmallVector<Node> ops(llvm::StringRef name, llvm::ArrayRef<Node> operands,

@@ -63,15 +63,21 @@ SHAPES(ScatterElementsOp) {
   return Shapes{data.sizes};
 }
 
+// How many dimensions an index takes, by the ranks.
+int64_t ScatterNDOp::depth(Inputs inputs) {
+  return inputs[1].rank() - 1 + inputs[0].rank() - inputs[2].rank();
+}
+
 SHAPES(ScatterNDOp) {
   Input data = op.getData(), indices = op.getIndices();
-  if (indices.rank() == 0 || !indices.sizes.back().number)
-    return report("the last size of 'indices' must be known");
-  int64_t depth = *indices.sizes.back().number;
-  if (depth > data.rank() ||
-      op.getUpdates().rank() != indices.rank() - 1 + data.rank() - depth)
-    return report("indices of ", depth, " and updates of rank ",
-                  op.getUpdates().rank(), " do not fit rank ", data.rank());
+  if (indices.rank() == 0)
+    return report("'indices' has rank 0");
+  int64_t depth = ScatterNDOp::depth({data, indices, op.getUpdates()});
+  Index last = indices.sizes.back();
+  if (depth < 0 || depth > data.rank() || (last.number && !last.is(depth)))
+    return report("indices of ", last.number.value_or(depth),
+                  " and updates of rank ", op.getUpdates().rank(),
+                  " do not fit rank ", data.rank());
   return Shapes{data.sizes};
 }
 
@@ -303,6 +309,21 @@ FailureOr<Shapes> recurrentShapes(Report report, const RecurrentOperands &net,
   Shapes shapes(results, last);
   shapes[0] = all;
   return shapes;
+}
+
+SHAPES(MsDynamicQuantizeLSTMOp) {
+  Input w = op.getW(), r = op.getR();
+  if (w.rank() != 3 || r.rank() != 3)
+    return report("expected weights of rank 3, got ", w.rank(), " and ",
+                  r.rank());
+  std::swap(w.sizes[1], w.sizes[2]);
+  std::swap(r.sizes[1], r.sizes[2]);
+  return recurrentShapes(
+      report,
+      {op.getX(), w, r, op.getB(), op.getSequenceLens(), op.getInitialH(),
+       op.getInitialC(), op.getP(), 4, 0, op.getDirection(),
+       op.getActivations()},
+      3);
 }
 
 SHAPES(GridSampleOp) {

@@ -91,6 +91,7 @@ def ScatterNDOp : SizedOp<"ScatterND", [11, 13, 16, 18]> {
   let alike = [["data", "updates"]];
   let arguments = (ins Tensor:$data, IntTensor:$indices, Tensor:$updates, ScatterReduction:$reduction);
   let results = (outs Tensor:$output);
+  let extraClassDeclaration = shapesDeclaration # "static int64_t depth(llvm::ArrayRef<onnxc::Input> inputs);";
 }
 
 def TensorScatterOp : SizedOp<"TensorScatter", [24]> {

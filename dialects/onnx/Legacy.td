@@ -92,6 +92,17 @@ def Reshape1Op : LegacyOp<"Reshape", [1]> {
   let formula = "op<ReshapeOp>({data, graph.ints(shape)})";
 }
 
+// A Scan for each sequence of a batch, which may end before the longest.
+def Scan8Op : CompositeOp<"Scan", [8], [DeclareOpInterfaceMethods<SubgraphOpInterface>]> {
+  let opName = "Scan.8";
+  let family = "legacy";
+  let arguments = (ins Optional<IntTensor>:$sequence_lens, Variadic<AnyType>:$inputs, Int:$num_scan_inputs,
+                   IntsOr<"{}">:$directions);
+  let results = (outs Variadic<AnyType>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let body = "return batchedScan(graph, {sequence_lens, inputs, num_scan_inputs, directions, adaptor.getBody()});";
+}
+
 // All dimensions from `axis` on are one.
 foreach type = ["Softmax", "LogSoftmax"] in
   def type # "1Op" : LegacyOp<type, [1, 11]> {

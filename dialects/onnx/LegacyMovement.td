@@ -108,6 +108,17 @@ def ScatterOp : LegacyOp<"Scatter", [9, 11]> {
   let formula = [{op<ScatterElementsOp>({data, indices, updates}, {{"axis", axis}})}];
 }
 
+// Along one axis, which is an operand.
+def Tile1Op : LegacyOp<"Tile", [1]> {
+  let arguments = (ins Tensor:$input, NumberTensor:$tiles, NumberTensor:$axis);
+  let results = (outs Tensor:$output);
+  let body = [{
+    Node every = graph.ints(range(0, rankOf(input))), at = scalar(cast(axis, 7));
+    at = select(at < 0, at + rankOf(input), at);
+    return {op<TileOp>({input, select(every == at, scalar(cast(tiles, 7)), 1)})};
+  }];
+}
+
 def TopK1Op : LegacyOp<"TopK", [1]> {
   let arguments = (ins FloatTensor:$x, IntOr<"-1">:$axis, Int:$k);
   let results = (outs FloatTensor:$values, IntTensor:$indices);

@@ -1,4 +1,5 @@
 #include "dialects/onnx/Microsoft.h"
+#include "dialects/onnx/Composite.h"
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
@@ -29,6 +30,11 @@ Node scaledProduct(Quantized left, Quantized right) {
   Node sum = integerMatMul(
       {left.numbers, left.zeroPoint, right.numbers, right.zeroPoint, Node()});
   return castLike(sum, left.scale) * left.scale * right.scale;
+}
+
+Node dynamicProduct(Node left, Quantized right) {
+  SmallVector<Node> quantized = dynamicallyQuantized(left);
+  return scaledProduct({quantized[0], quantized[2], quantized[1]}, right);
 }
 
 Node channelsFirst(Node image) {

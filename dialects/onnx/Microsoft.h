@@ -14,6 +14,8 @@ struct Quantized {
 // A product of integers, scaled; the right side's columns may have scales of
 // their own.
 Node scaledProduct(Quantized left, Quantized right);
+// The same of a left side that is quantized by its values first.
+Node dynamicProduct(Node left, Quantized right);
 
 Node channelsFirst(Node image);
 Node channelsLast(Node image);

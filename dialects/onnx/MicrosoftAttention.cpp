@@ -15,11 +15,10 @@ static Node keyCount(const AttentionInputs &in) {
   return in.pastKey.given() ? count + sizeOf(in.pastKey, 2) : count;
 }
 
-// Entry `i` of a list of one number for each batch, as [batch, 1, 1, 1].
-static Node eachBatch(Node list, int64_t i, int64_t batch) {
-  if (batch >= 0)
-    list = slice(list, 0, i * batch, (i + 1) * batch);
-  return reshape(list, {-1, 1, 1, 1});
+// The numbers of every batch from entry `i` times the batch on, as
+// [batch, 1, 1, 1].
+static Node eachBatch(Node list, int64_t i, Node batch) {
+  return reshape(slice(list, 0, batch * i, batch * (i + 1)), {-1, 1, 1, 1});
 }
 
 // Numbers for each key, or for each query and key, or a square of them for the
@@ -29,12 +28,20 @@ static Node seenKeys(const AttentionInputs &in, Node mask) {
   Node seen = cast(mask, 9), keys = keyCount(in);
   switch (rankOf(mask)) {
   case 1: {
-    int64_t batch = staticSize(in.q, 0), numbers = staticSize(mask, 0);
     constexpr int64_t int64 = 7;
     Node list = cast(mask, int64), at = range(0, scalar(keys), 1);
-    bool hasBegins = batch > 0 && numbers == 2 * batch;
-    Node before = at < eachBatch(list, 0, numbers < 0 ? -1 : batch);
-    return hasBegins ? before && at >= eachBatch(list, 1, batch) : before;
+    Node batch = sizeOf(in.q, 0);
+    Node before = at < eachBatch(list, 0, batch);
+    Dim own = shapeOf(in.q.value.getType())[0];
+    Dim numbers = shapeOf(mask.value.getType())[0];
+    bool isKnown = own.isStatic() && numbers.isStatic();
+    if (numbers.surelyEquals(own) || (isKnown && numbers.size != 2 * own.size))
+      return before;
+    Node begins = list;
+    if (!isKnown) // of zero where there are none
+      begins = concat({list, list}, 0) *
+               cast(sizeOf(list, 0) == batch * 2, int64);
+    return before && at >= eachBatch(begins, 1, batch);
   }
   case 2:
     return unsqueeze(seen, {1, 2});
@@ -66,8 +73,10 @@ SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
     widths.assign(in.widths->begin(), in.widths->end());
   if (widths.size() != 3)
     return graph.fail("expected three widths of the projection");
-  if (widths[1] != widths[2]) // no tensor holds the keys and values of both
-    return graph.fail("keys and values of different widths are not supported");
+  bool isPresent = widths[1] == widths[2]; // or no tensor holds both
+  if (!isPresent && (in.wantsPresent || in.past.given()))
+    return graph.fail("a past of keys and values of different widths is not "
+                      "supported");
   int64_t next = 0;
   auto part = [&](int64_t i) {
     next += widths[i];
@@ -85,8 +94,10 @@ SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
   SmallVector<Node> results = attention(graph, inputs);
   if (graph.failed)
     return {};
-  Node present =
-      concat({unsqueeze(results[1], {0}), unsqueeze(results[2], {0})}, 0);
+  Node present = isPresent ? concat({unsqueeze(results[1], {0}),
+                                     unsqueeze(results[2], {0})},
+                                    0)
+                           : results[1];
   return {results[0], present};
 }
 
@@ -121,13 +132,9 @@ SmallVector<Node> multiHeadAttention(Graph &graph, MultiHeadInputs in) {
   AttentionInputs inputs = {in.query, in.key,       in.value,     Node(),
                             in.pastKey, in.pastValue, Node(),     in.causal,
                             in.heads,   in.heads,     -1,         -1,
-                            0,          in.scale,     0};
+                            2,          in.scale,     0};
   inputs.mask = addedBias(inputs, in.mask, in.bias, in.filter);
-  SmallVector<Node> results = attention(graph, inputs);
-  if (graph.failed)
-    return {};
-  results.resize(3);
-  return results;
+  return attention(graph, inputs);
 }
 
 SmallVector<Node> microsoftRotation(Graph &graph, Rotation in) {

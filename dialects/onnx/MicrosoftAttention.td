@@ -8,14 +8,14 @@ def MsAttentionOp : MsComposite<"Attention"> {
                    IntOr<"0">:$do_rotary, Int:$num_heads, IntOr<"0">:$unidirectional,
                    FloatOr<"-10000.0f">:$mask_filter_value, IntOr<"0">:$past_present_share_buffer,
                    OptionalAttr<Ints>:$qkv_hidden_sizes, IntOr<"0">:$rotary_embedding_dim,
-                   OptionalAttr<Float>:$scale);
+                   OptionalAttr<Float>:$scale, OptionalAttr<Int>:$result_count);
   let results = (outs FloatTensor:$output, FloatTensor:$present);
   let body = [{
     if (do_rotary || past_present_share_buffer || past_sequence_length.given())
       return graph.fail("rotary positions, and a past that shares its buffer, are not supported");
     Node all = bias.given() ? matmul(input, weights) + bias : matmul(input, weights);
     return projectedAttention(graph, {all, mask_index, attention_bias, past, qkv_hidden_sizes, num_heads,
-                                      unidirectional != 0, mask_filter_value, scale});
+                                      unidirectional != 0, mask_filter_value, scale, result_count.value_or(2) > 1});
   }];
 }
 
@@ -52,10 +52,13 @@ def MsMultiHeadAttentionOp : MsComposite<"MultiHeadAttention"> {
   let arguments = (ins FloatTensor:$query, Optional<FloatTensor>:$key, Optional<FloatTensor>:$value,
                    Optional<FloatTensor>:$bias, Optional<PositionTensor>:$key_padding_mask,
                    Optional<FloatTensor>:$attention_bias, Optional<FloatTensor>:$past_key,
-                   Optional<FloatTensor>:$past_value, FloatOr<"-10000.0f">:$mask_filter_value, Int:$num_heads,
+                   Optional<FloatTensor>:$past_value, Optional<Int32Tensor>:$past_sequence_length,
+                   Optional<Int32Tensor>:$cache_indirection, FloatOr<"-10000.0f">:$mask_filter_value, Int:$num_heads,
                    OptionalAttr<Float>:$scale, IntOr<"0">:$unidirectional);
-  let results = (outs FloatTensor:$output, FloatTensor:$present_key, FloatTensor:$present_value);
+  let results = (outs FloatTensor:$output, FloatTensor:$present_key, FloatTensor:$present_value, FloatTensor:$qk);
   let body = [{
+    if (past_sequence_length.given() || cache_indirection.given())
+      return graph.fail("a past that shares its buffer is not supported");
     return multiHeadAttention(graph, {query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value,
                                       num_heads, unidirectional != 0, mask_filter_value, scale});
   }];
@@ -66,13 +69,16 @@ def MsQAttentionOp : MsComposite<"QAttention"> {
   let arguments = (ins NumberTensor:$input, NumberTensor:$weight, FloatTensor:$bias, FloatTensor:$input_scale,
                    FloatTensor:$weight_scale, Optional<PositionTensor>:$mask_index,
                    Optional<NumberTensor>:$input_zero_point, Optional<NumberTensor>:$weight_zero_point,
-                   Optional<FloatTensor>:$past, Int:$num_heads, IntOr<"0">:$unidirectional,
+                   Optional<FloatTensor>:$past, IntOr<"0">:$do_rotary, Int:$num_heads,
+                   IntOr<"0">:$past_present_share_buffer, IntOr<"0">:$unidirectional,
                    FloatOr<"-10000.0f">:$mask_filter_value, OptionalAttr<Float>:$scale);
   let results = (outs FloatTensor:$output, FloatTensor:$present);
   let body = [{
+    if (do_rotary || past_present_share_buffer)
+      return graph.fail("rotary positions, and a past that shares its buffer, are not supported");
     Node all = scaledProduct({input, input_zero_point, input_scale}, {weight, weight_zero_point, weight_scale}) + bias;
     return projectedAttention(graph, {all, mask_index, Node(), past, std::nullopt, num_heads, unidirectional != 0,
-                                      mask_filter_value, scale});
+                                      mask_filter_value, scale, true});
   }];
 }
 

@@ -6,10 +6,7 @@ def MsDynamicQuantizeMatMulOp : MsComposite<"DynamicQuantizeMatMul"> {
                    Optional<FloatTensor>:$bias);
   let results = (outs FloatTensor:$y);
   let body = [{
-    auto quantized = ops<DynamicQuantizeLinearOp>({a});
-    if (graph.failed)
-      return {};
-    Node product = scaledProduct({quantized[0], quantized[2], quantized[1]}, {b, b_zero_point, b_scale});
+    Node product = dynamicProduct(a, {b, b_zero_point, b_scale});
     return {bias.given() ? product + bias : product};
   }];
 }

@@ -4,6 +4,23 @@ include "dialects/onnx/OnnxBase.td"
 // GRU-1 misspelled its default.
 def Direction : OneOfOr<"forward", ["reverse", "bidirectional", "foward"]>;
 
+// com.microsoft's has transposed weights of bytes, with scales and zero points for a direction or each of its columns.
+def MsDynamicQuantizeLSTMOp : SizedOp<"DynamicQuantizeLSTM", [1]> {
+  let summary = "LSTM whose inputs and states are quantized before every product";
+  let opName = "ms.DynamicQuantizeLSTM";
+  let domain = "com.microsoft";
+  let family = "irregular";
+  let alike = [["x", "b", "initial_h", "initial_c", "p"]];
+  let arguments = (ins SingleTensor:$x, ByteTensor:$w, ByteTensor:$r, Optional<SingleTensor>:$b,
+                   Optional<PositionTensor>:$sequence_lens, Optional<SingleTensor>:$initial_h,
+                   Optional<SingleTensor>:$initial_c, Optional<SingleTensor>:$p, SingleTensor:$w_scale,
+                   ByteTensor:$w_zero_point, SingleTensor:$r_scale, ByteTensor:$r_zero_point,
+                   OptionalAttr<Floats>:$activation_alpha, OptionalAttr<Floats>:$activation_beta,
+                   OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, Direction:$direction,
+                   OptionalAttr<Int>:$hidden_size, IntOr<"0">:$input_forget);
+  let results = (outs SingleTensor:$y, SingleTensor:$y_h, SingleTensor:$y_c);
+}
+
 // R is (directions, gates * hidden, hidden).
 class RecurrentOp<string type, int gates> : SizedOp<type, [1, 7, 14, 22]> {
   let family = "irregular";

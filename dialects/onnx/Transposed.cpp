@@ -194,8 +194,9 @@ SmallVector<Node> convTranspose(Graph &graph, Node x, Node w, Node b,
   auto dims = dimensionsOf(x, w, how);
   if (!dims || how.group <= 0 || staticSize(w, 0) < 0 || staticSize(w, 1) < 0 ||
       staticSize(w, 0) % how.group != 0)
-    return graph.fail("sizes of the weights, and of an image padded to a size, "
-                      "must be known and fit the attributes");
+    return graph.fail("other than attributes that fit weights of known sizes, "
+                      "and an image of known size where it is padded to one, "
+                      "is not supported");
   int64_t phases = 1;
   for (const Dimension &dim : *dims)
     phases = llvm::SaturatingMultiply<uint64_t>(phases, dim.stride);

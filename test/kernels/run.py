@@ -267,7 +267,31 @@ def attention():
             {"w": normal(16, 48, scale=0.3), "b": normal(48), "lengths": np.int32([4, 9])})
 
 
+def samples():
+    """Positions that the model makes of x, some outside the image."""
+    image, grid = normal(2, 3, 6, 7), [("Tanh", "x", "g0", {}), ("Mul", "g0 two", "g", {})]
+    for mode in ("linear", "cubic", "nearest"):
+        for padding in ("zeros", "border", "reflection"):
+            for align in (0, 1):
+                yield f"GridSample, {mode}, {padding}, align {align}", chain([2, 4, 5, 2], [
+                    *grid, ("GridSample", "image g", "y", {"mode": mode, "padding_mode": padding,
+                                                           "align_corners": align})],
+                    {"image": image, "two": np.float32(1.4)})
+    nodes = [("Conv", "x p", "o", {"pads": [1] * 4}), ("Conv", "x q", "m0", {"pads": [1] * 4}), ("Sigmoid", "m0", "m", {}),
+             ("DeformConv", "x w o b m", "y", {"pads": [1] * 4, "group": 2, "offset_group": 2})]
+    yield "DeformConv, image of the run", chain([None, 4, "h", "w"], nodes, {
+        "p": normal(36, 4, 3, 3, scale=0.1), "q": normal(18, 4, 3, 3), "w": normal(6, 2, 3, 3, scale=0.3),
+        "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
+
+
 def chains():
+    yield "a product that is normalized in f32", chain([None, 24], [
+        ("Cast", "x", "d", {"to": 11}), ("MatMul", "d w", "m", {}), ("LayerNormalization", "m s", "n", {}),
+        ("Cast", "n", "y", {"to": 1})], {"w": normal(24, 10).astype(np.float64), "s": np.ones(10)}, [[1, 24], [17, 24]])
+    yield "ScatterND, an index of a length that the run knows", chain([4, 5], [
+        ("Equal", "x x", "t", {}), ("NonZero", "t", "n", {}), ("Slice", "n zero one one", "i", {}),
+        ("ScatterND", "x i u", "y", {"reduction": "add"})],
+        {"zero": np.int64([0]), "one": np.int64([1]), "u": normal(2, 5)})
     gelu = [("Div", "x r", "a", {}), ("Erf", "a", "e", {}), ("Add", "e one", "f", {}), ("Mul", "x f", "g", {}),
             ("Mul", "g half", "y", {})]
     yield "GELU", chain([7, 33], gelu, {"r": np.float32(2 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)})
@@ -339,8 +363,8 @@ def recurrent():
 
 
 def all_cases():
-    for kind in (convolutions, transposed_convolutions, products, rows, attention, chains, selections, computed_positions,
-                 recurrent):
+    for kind in (convolutions, transposed_convolutions, products, rows, attention, samples, chains, selections,
+                 computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")

@@ -31,6 +31,49 @@ def attention(draw):
                 {"num_heads": heads, **draw.attributes(unidirectional=1, scale=0.4)}, 2, MICROSOFT, constant=(1, 2))
 
 
+def narrow_attention(draw):
+    """Values of another width than the keys', and the six lists of a packed batch."""
+    batch, steps, heads = draw.below(3, 1), draw.pick(1, 4), draw.pick(1, 2)
+    keys, values = heads * 4, heads * draw.pick(2, 8)
+    ends = draw.random.integers(1, steps + 1, batch)
+    packed = np.concatenate([ends, *[steps * np.arange(batch + 1)] * 2])
+    mask = draw.pick(None, ends, packed)
+    return Case("Attention", [draw.numbers([batch, steps, 6]), draw.numbers([6, 2 * keys + values], np.float32, -1, 1),
+                              draw.numbers([2 * keys + values]), None if mask is None else mask.astype(np.int32)],
+                {"num_heads": heads, "qkv_hidden_sizes": [keys, keys, values], **draw.attributes(unidirectional=1)}, 1,
+                MICROSOFT, constant=(1, 2))
+
+
+def multi_head_attention(draw):
+    """Scores too, as they are before the softmax."""
+    batch, steps, keys, heads = draw.below(3, 1), draw.pick(1, 4), draw.pick(3, 5), draw.pick(1, 2)
+    width, values = heads * 4, heads * draw.pick(4, 8)
+    bias = draw.numbers([1, draw.pick(1, heads), steps, keys]) if draw.chance() else None
+    mask = draw.random.integers(0, 2, [batch, keys]).astype(np.int32) if draw.chance() else None
+    return Case("MultiHeadAttention", [
+        draw.numbers([batch, steps, width]), draw.numbers([batch, keys, width]), draw.numbers([batch, keys, values]),
+        draw.numbers([2 * width + values]) if draw.chance() else None, mask, bias],
+        {"num_heads": heads, **draw.attributes(scale=0.4)}, 1, MICROSOFT)
+
+
+def quantized_lstm(draw):
+    steps, batch, width, hidden = draw.pick(1, 5), draw.pick(1, 3), draw.pick(4, 16), draw.pick(4, 8)
+    direction = draw.pick("forward", "reverse", "bidirectional")
+    count, element = 1 + (direction == "bidirectional"), draw.pick(np.int8, np.uint8)
+    scales = [count, 4 * hidden] if draw.chance() else [count]
+    zero = np.zeros(scales, np.int8) if element == np.int8 else np.full(scales, 128, np.uint8)
+    state = [draw.numbers([count, batch, hidden], np.float32, -1, 1) if draw.chance() else None for _ in range(2)]
+    # What lies behind the end of a sequence is no part of what ONNX Runtime quantizes together.
+    lengths = np.full(batch, steps, np.int32) if draw.chance() else None
+    return Case("DynamicQuantizeLSTM", [
+        draw.numbers([steps, batch, width]), draw.whole_range([count, width, 4 * hidden], element),
+        draw.whole_range([count, hidden, 4 * hidden], element),
+        draw.numbers([count, 8 * hidden], np.float32, -1, 1) if draw.chance() else None, lengths, *state,
+        draw.numbers([count, 3 * hidden], np.float32, -1, 1) if draw.chance() else None,
+        draw.numbers(scales, np.float32, 0.001, 0.01), zero, draw.numbers(scales, np.float32, 0.001, 0.01), zero],
+        {"hidden_size": hidden, "direction": direction}, 3, MICROSOFT, constant=tuple(range(1, 12)))
+
+
 def grouped_attention(draw):
     """With a cache that grows, or one of the longest sequence's size; sequences of one length, or each of its own."""
     keyHeads, size, past, steps = draw.pick(1, 2), 16, draw.pick(0, 3), draw.pick(1, 4)
@@ -101,4 +144,4 @@ def microsoft(draw):
 
 
 FAMILIES = [fused_product, attention, attention, grouped_attention, grouped_attention, packed_product,
-            quantized_elements, microsoft, microsoft]
+            quantized_elements, microsoft, microsoft, narrow_attention, multi_head_attention, quantized_lstm]

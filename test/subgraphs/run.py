@@ -180,6 +180,20 @@ def scan_axes():
     return proto, [[matrix(3), matrix(3, n)] for n in (1, 6)]
 
 
+def batched_scan(direction, hasLengths):
+    """Scan-8: a batch of sequences, which may end early. Behind its end one keeps its state and yields zeros."""
+    def build():
+        nodes = [helper.make_node("Scan", ["n" if hasLengths else "", "h0", "x"], ["last", "y"], "scan",
+                                  body=scan_body(), num_scan_inputs=1, directions=[direction])]
+        lengths = [value("n", ("b",), I)] if hasLengths else []
+        proto = model(nodes, [*lengths, value("h0", ("b", 4)), value("x", ("b", "t", 4))],
+                      [value("last", ("b", 4)), value("y", ("b", "t", 4))], {"w": matrix(4, 4)})
+        proto.opset_import[0].version = 8
+        return proto, [[*([np.int64(counts)] if hasLengths else []), matrix(len(counts), 4),
+                        matrix(len(counts), max(counts), 4)] for counts in ([3, 5], [2], [4, 1, 6])]
+    return build
+
+
 def scan_in_loop():
     body = graph([node("Scan", ["h", "x"], ["h2", "o"], body=scan_body(), num_scan_inputs=1),
                   node("Identity", ["c"], ["c2"])],
@@ -207,6 +221,7 @@ CASES = {"an If with captures": choice, "an If in an If, sizes differ": nested_c
          "a carried value that shrinks": shrinking, "carried values that change places": swapped,
          "carried values as they came": unchanged, "a Loop in a Loop": nested_loops, "an If in a Loop": choice_in_loop,
          "a Scan": scan(0), "a Scan backwards": scan(1), "a Scan along other axes": scan_axes,
+         **{f"a Scan of a batch{', backwards' * d}{', lengths' * n}": batched_scan(d, n) for d in (0, 1) for n in (0, 1)},
          "a Scan in a Loop": scan_in_loop, "a network after a Loop": after_loop}
 
 

@@ -1,6 +1,8 @@
 // RNN, GRU and LSTM: one product for the inputs of all steps, then a loop over
 // time. The body is written in onnx operators, which the same conversion lowers.
+// DynamicQuantizeLSTM quantizes the left side of each product.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/Recurrent.h"
 #include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/irregular/Irregular.h"
@@ -13,10 +15,17 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// What the three operators have in common, with the layout of today's default.
+// Weights of all directions. Quantized ones are transposed.
+struct Weights {
+  Node numbers, scale = {}, zeroPoint = {};
+  bool isQuantized() const { return scale.given(); }
+};
+
+// What the operators have in common, with the layout of today's default.
 struct Recurrence {
   Operation *op;
-  Node x, w, r, b, lengths, initialH, initialC, peephole;
+  Weights w, r;
+  Node x, b, lengths, initialH, initialC, peephole;
   std::optional<ArrayAttr> activations;
   std::optional<ArrayRef<float>> alphas, betas;
   std::optional<double> clip;
@@ -34,7 +43,7 @@ class Cell {
 public:
   Cell(Graph &graph, const Recurrence &net, int64_t direction)
       : graph(graph), net(net), direction(direction) {
-    weights = transpose(part(net.r), {1, 0});
+    weights = part(net.r);
     if (net.b.given()) {
       int64_t half = net.gates * net.hidden;
       inputBias = slice(part(net.b), 0, 0, half);
@@ -47,7 +56,7 @@ public:
   // The products of all inputs with the weights, and all biases that can be
   // added to them.
   Node inputs() {
-    Node all = matmul(net.x, transpose(part(net.w), {1, 0}));
+    Node all = product(net.x, part(net.w));
     if (!net.b.given())
       return all;
     all = all + inputBias;
@@ -56,7 +65,7 @@ public:
 
   State step(Node input, State state) {
     if (net.gates == 1)
-      return {apply(0, input + matmul(state.h, weights)), {}};
+      return {apply(0, input + product(state.h, weights)), {}};
     return net.gates == 3 ? gru(input, state) : lstm(input, state);
   }
 
@@ -65,31 +74,42 @@ private:
   Node part(Node all) {
     return squeeze(slice(all, 0, direction, direction + 1), {0});
   }
+  // The same of weights, as the right side of a product.
+  Weights part(const Weights &all) {
+    if (!all.isQuantized())
+      return {transpose(part(all.numbers), {1, 0})};
+    return {part(all.numbers), part(all.scale), part(all.zeroPoint)};
+  }
+  static Node product(Node x, const Weights &by) {
+    return by.isQuantized()
+               ? dynamicProduct(x, {by.numbers, by.zeroPoint, by.scale})
+               : matmul(x, by.numbers);
+  }
   Node gate(Node all, int64_t i) {
     int64_t axis = rankOf(all) - 1;
     return slice(all, axis, i * net.hidden, (i + 1) * net.hidden);
   }
   Node firstTwo() {
-    return slice(weights, rankOf(weights) - 1, 0, 2 * net.hidden);
+    return slice(weights.numbers, 1, 0, 2 * net.hidden);
   }
 
   State gru(Node input, State state) {
     // The candidate's product comes after the gate where that resets the state.
     Node h = state.h;
-    Node product = matmul(h, net.linearBeforeReset ? weights : firstTwo());
+    Node product = matmul(h, net.linearBeforeReset ? weights.numbers : firstTwo());
     if (net.linearBeforeReset && net.b.given())
       product = product + stateBias;
     Node z = apply(0, gate(input, 0) + gate(product, 0));
     Node r = apply(0, gate(input, 1) + gate(product, 1));
     Node fromState = net.linearBeforeReset
                          ? r * gate(product, 2)
-                         : matmul(r * h, gate(weights, 2));
+                         : matmul(r * h, gate(weights.numbers, 2));
     Node candidate = apply(1, gate(input, 2) + fromState);
     return {(1 - z) * candidate + z * h, {}};
   }
 
   State lstm(Node input, State state) {
-    Node sum = input + matmul(state.h, weights), c = state.c;
+    Node sum = input + product(state.h, weights), c = state.c;
     auto peeped = [&](int64_t i, int64_t k, Node cell) {
       Node own = gate(sum, i);
       return peephole.given() ? own + gate(peephole, k) * cell : own;
@@ -146,7 +166,8 @@ private:
   Graph &graph;
   const Recurrence &net;
   int64_t direction;
-  Node weights, inputBias, stateBias, peephole;
+  Weights weights;
+  Node inputBias, stateBias, peephole;
 };
 
 struct Loop {
@@ -302,8 +323,8 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
     Recurrence net;
     net.op = op;
     net.x = node(adaptor.getX());
-    net.w = node(adaptor.getW());
-    net.r = node(adaptor.getR());
+    net.w = {node(adaptor.getW())};
+    net.r = {node(adaptor.getR())};
     net.b = node(adaptor.getB());
     net.lengths = node(adaptor.getSequenceLens());
     net.initialH = node(adaptor.getInitialH());
@@ -318,17 +339,27 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
       net.functions = 2;
       net.linearBeforeReset = op.getLinearBeforeReset() != 0;
     }
-    if constexpr (std::is_same_v<Op, LSTMOp>) {
+    constexpr bool isQuantized = std::is_same_v<Op, MsDynamicQuantizeLSTMOp>;
+    bool batchFirst = false;
+    if constexpr (isQuantized) {
+      // As they were: lowered, bytes have no sign.
+      net.w = {node(op.getW()), node(adaptor.getWScale()),
+               node(op.getWZeroPoint())};
+      net.r = {node(op.getR()), node(adaptor.getRScale()),
+               node(op.getRZeroPoint())};
+    } else {
+      batchFirst = op.getLayout() != 0;
+    }
+    if constexpr (isQuantized || std::is_same_v<Op, LSTMOp>) {
       net.gates = 4;
       net.functions = 3;
       net.initialC = node(adaptor.getInitialC());
       net.peephole = node(adaptor.getP());
       net.inputForget = op.getInputForget() != 0;
     }
-    net.hidden = staticSize(net.r, 2);
+    net.hidden = staticSize(net.r.numbers, isQuantized ? 1 : 2);
     if (net.hidden < 0)
       return op.emitError("a state of unknown size is not supported");
-    bool batchFirst = op.getLayout() != 0;
     if (batchFirst) {
       net.x = transpose(net.x, {1, 0, 2});
       for (Node *state : {&net.initialH, &net.initialC})
@@ -358,7 +389,8 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
 
 void addRecurrentPatterns(TypeConverter &types, RewritePatternSet &patterns) {
   patterns.add<LowerRecurrent<RNNOp>, LowerRecurrent<GRUOp>,
-               LowerRecurrent<LSTMOp>>(types, patterns.getContext());
+               LowerRecurrent<LSTMOp>,
+               LowerRecurrent<MsDynamicQuantizeLSTMOp>>(types, patterns.getContext());
 }
 
 } // namespace onnxc

@@ -98,7 +98,11 @@ struct LowerScatterND : LowerScatter<ScatterNDOp> {
   FailureOr<Value> lower(ScatterNDOp op, ImplicitLocOpBuilder &builder,
                          ArrayRef<Input> inputs) const override {
     const Input &data = inputs[0], &indices = inputs[1], &updates = inputs[2];
-    int64_t depth = indices.sizes.back().get(), outer = indices.rank() - 1;
+    int64_t depth = ScatterNDOp::depth(inputs), outer = indices.rank() - 1;
+    if (failed(require(builder, indices.sizes.back() == depth, Status::Shape,
+                       op, "does not fit the ranks of data and updates",
+                       "indices")))
+      return failure();
     auto inside = [&](Index element, ArrayRef<Index> at) {
       Index size = data.sizes[0];
       for (int64_t i = 1; i < depth; ++i)
