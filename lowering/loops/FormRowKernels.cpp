@@ -318,8 +318,8 @@ void addProducts(Group &group, TargetAttr target) {
   for (unsigned i = 0; i < group.ops.size(); ++i)
     for (Value operand : group.ops[i]->getOperands()) {
       auto product = operand.getDefiningOp<KernelOp>();
-      if (!isProduct(product, group) || !fitsTile(group, operand) ||
-          !suits(outputOf(product), group, target))
+      if (!isProduct(product, group) ||
+          !suits(outputOf(product), group, target) || !fitsTile(group, operand))
         continue;
       bool isInner = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return group.ops.contains(user) && readsByRows(user, operand, outer);
@@ -332,9 +332,9 @@ void addProducts(Group &group, TargetAttr target) {
     for (OpOperand &use : op->getUses()) {
       auto product = dyn_cast<KernelOp>(use.getOwner());
       DenseSet<Operation *> seen;
-      if (!isProduct(product, group) || !fitsTile(group, use.get()) ||
-          product.isDpsInit(&use) ||
+      if (!isProduct(product, group) || product.isDpsInit(&use) ||
           !suits(inputOf(product, use), group, target) ||
+          !fitsTile(group, use.get()) ||
           needsThroughOutside(product, group, seen, false))
         continue;
       bool isByRowsOnly = llvm::all_of(product.getInputs(), [&](Value input) {
