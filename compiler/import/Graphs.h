@@ -18,6 +18,7 @@ struct Scope {
   llvm::StringMap<mlir::Value> values = {};
   llvm::StringSet<> absent = {}; // optional inputs that a call leaves out
   llvm::StringSet<> unknown = {}; // what a node makes that `check` complains of
+  llvm::StringMap<int64_t> ranks = {}; // as the graph declares them
 
   mlir::Value find(llvm::StringRef name) const {
     for (const Scope *scope = this; scope; scope = scope->around)
@@ -73,6 +74,9 @@ private:
   // Importer.cpp
   Result checkOpsets(const Opsets &opsets, mlir::Location loc) const;
   Result importInputs(mlir::Block &entry, Scope &scope);
+  static void learnRanks(const ::onnx::GraphProto &graph, Scope &scope);
+  void keepRanks(const ::onnx::NodeProto &node, const Scope &scope,
+                 mlir::Operation *op);
   Result importInitializers(const ::onnx::GraphProto &graph, Scope &scope);
   Result finishMain(Scope &scope, mlir::Operation *function);
   Result importNodes(

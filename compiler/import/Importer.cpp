@@ -129,6 +129,24 @@ LogicalResult GraphImporter::importInputs(Block &entry, Scope &scope) {
   return success();
 }
 
+void GraphImporter::learnRanks(const ::onnx::GraphProto &graph, Scope &scope) {
+  for (const auto *values : {&graph.value_info(), &graph.output()})
+    for (const ::onnx::ValueInfoProto &value : *values)
+      if (value.type().tensor_type().has_shape())
+        scope.ranks[value.name()] =
+            value.type().tensor_type().shape().dim_size();
+}
+
+// What a model declares is not believed as long as there is another way to know.
+void GraphImporter::keepRanks(const ::onnx::NodeProto &node, const Scope &scope,
+                              Operation *op) {
+  for (auto [name, value] : llvm::zip(node.output(), op->getResults()))
+    if (auto rank = scope.ranks.find(name);
+        rank != scope.ranks.end() && isa<UnrankedTensorType>(value.getType()) &&
+        op->getNumResults() == 1)
+      op->setAttr(rankAttrName, builder.getI64IntegerAttr(rank->second));
+}
+
 LogicalResult GraphImporter::importMain(ModuleOp module) {
   const ::onnx::GraphProto &graph = model.proto.graph();
   Frame frame{opsetsOf(model.proto.opset_import())};
@@ -146,6 +164,7 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
   entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   Scope scope;
+  learnRanks(graph, scope);
   if (failed(importInitializers(graph, scope)) ||
       failed(importInputs(*entry, scope)) ||
       failed(importNodes(graph.node(), scope, frame)))
@@ -296,6 +315,7 @@ LogicalResult GraphImporter::importOperator(const ::onnx::NodeProto &node,
   if (unsigned(node.output_size()) > (*op)->getNumResults())
     return emitError(loc) << "expected at most " << (*op)->getNumResults()
                           << " outputs, got " << node.output_size();
+  keepRanks(node, scope, *op);
   for (auto [name, value] : llvm::zip(node.output(), (*op)->getResults())) {
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       if (failed(checkSize(type.getShape(), type.getElementType(), loc)))

@@ -35,6 +35,7 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&block);
   Scope inner{&scope};
+  learnRanks(graph, inner);
   if (failed(importInitializers(graph, inner)))
     return failure();
   size_t next = 0;

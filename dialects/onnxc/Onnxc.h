@@ -25,6 +25,8 @@ inline constexpr llvm::StringLiteral targetAttrName = "onnxc.target";
 inline constexpr llvm::StringLiteral stageAttrName = "onnxc.stage";
 // Name of the argument and result attribute that holds the model's own name.
 inline constexpr llvm::StringLiteral nameAttrName = "onnxc.name";
+// On an onnx operation whose rank nobody knows: what the model declares.
+inline constexpr llvm::StringLiteral rankAttrName = "onnxc.rank";
 // Names of the symbolic dims of an argument or result, "" for static ones.
 inline constexpr llvm::StringLiteral dimsAttrName = "onnxc.dims";
 // Its element type in the model, where that is not the one in memory: ui8 or i1

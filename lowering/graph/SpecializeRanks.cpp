@@ -1,3 +1,6 @@
+// A shape or axes of a length that nobody knows have the one that the model's
+// declared rank asks for; the run checks it.
+//
 // A Squeeze without axes takes away what has size 1 in the run. Sizes that are
 // not known yet are taken for others; a run where one is 1 ends with an error.
 //
@@ -7,6 +10,7 @@
 // copies stay few.
 #include "dialects/onnx/Families.h"
 #include "dialects/onnx/Graph.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -173,11 +177,64 @@ bool nameAllAxes(Operation *root) {
   return !open.empty();
 }
 
+// Whether the operation has that rank if `list` has `count` elements; then it
+// does from now on, and the run checks it.
+bool tryLength(Operation *op, OpOperand &list, int64_t count, int64_t rank) {
+  if (count < 0)
+    return false;
+  OpBuilder builder(op);
+  Graph graph(builder, op->getLoc());
+  Value old = list.get();
+  list.set(reshape(Node(graph, old), {count}).value);
+  SmallVector<Type> types;
+  ScopedDiagnosticHandler silent(op->getContext(),
+                                 [](Diagnostic &) { return success(); });
+  bool fits =
+      succeeded(cast<InferTypeOpInterface>(op).inferReturnTypes(
+          op->getContext(), op->getLoc(), op->getOperands(),
+          op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+          op->getRegions(), types)) &&
+      types.size() == 1 && isa<RankedTensorType>(types[0]) &&
+      cast<RankedTensorType>(types[0]).getRank() == rank;
+  if (fits)
+    op->getResult(0).setType(types[0]);
+  else
+    list.set(old);
+  return fits;
+}
+
+// A shape or axes of unknown number have as many as the rank that the model
+// declares asks for. Whether there was such an operation.
+bool takeDeclaredRank(Operation *root) {
+  WalkResult found = root->walk([](Operation *op) {
+    auto rank = op->getAttrOfType<IntegerAttr>(rankAttrName);
+    if (!rank || !isUnranked(op->getResult(0)) ||
+        !llvm::all_of(op->getOperands(), isRanked))
+      return WalkResult::advance();
+    for (OpOperand &list : op->getOpOperands()) {
+      auto type = cast<RankedTensorType>(list.get().getType());
+      if (type.getRank() != 1 || !type.isDynamicDim(0) ||
+          !type.getElementType().isInteger(64))
+        continue;
+      int64_t own = rankOf(op->getOperand(0)), wanted = rank.getInt();
+      for (int64_t count : {wanted, wanted - own, own - wanted})
+        if (tryLength(op, list, count, wanted))
+          return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 struct SpecializeRanks : impl::SpecializeRanksBase<SpecializeRanks> {
   void runOnOperation() override {
     OpPassManager fold(ModuleOp::getOperationName());
     fold.addPass(createInferShapes());
     fold.addPass(createCanonicalizerPass());
+    for (int round = 0; round < mostRounds && takeDeclaredRank(getOperation());
+         ++round)
+      if (failed(runPipeline(fold, getOperation())))
+        return signalPassFailure();
     // What follows one may end in another.
     for (int round = 0; round < mostRounds && nameAllAxes(getOperation());
          ++round)

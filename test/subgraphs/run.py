@@ -154,6 +154,17 @@ def choice_in_loop():
     return proto, [[np.int64(n), np.abs(matrix(3))] for n in (0, 1, 5, 99)]
 
 
+def declared_rank(op):
+    """The number of sizes is the run's; the rank that the model declares tells it."""
+    def build():
+        proto = model([node(op, ["x", "sizes"], ["z"]), node("Neg", ["z"], ["y"])],
+                      [value("x", (2, 3)), value("sizes", ("n",), I)], [value("y", ("a", "b", "c"))])
+        proto.graph.value_info.append(value("z", ("a", "b", "c")))
+        sizes = [[3, 1, 2], [-1, 2, 3]] if op == "Reshape" else [[4, 2, 3], [1, 1, 1]]
+        return proto, [[matrix(2, 3), np.int64(each)] for each in sizes]
+    return build
+
+
 def scan_body():
     return graph([node("MatMul", ["h", "w"], ["t"]), node("Add", ["t", "e"], ["u"]), node("Tanh", ["u"], ["h2"]),
                   node("Identity", ["h2"], ["o"])], [value("h", (4,)), value("e", (4,))],
@@ -220,6 +231,7 @@ CASES = {"an If with captures": choice, "an If in an If, sizes differ": nested_c
          "a Loop that ends early": early_exit, "a carried value that grows": growing,
          "a carried value that shrinks": shrinking, "carried values that change places": swapped,
          "carried values as they came": unchanged, "a Loop in a Loop": nested_loops, "an If in a Loop": choice_in_loop,
+         **{f"{op} to a rank that is declared": declared_rank(op) for op in ("Reshape", "Expand")},
          "a Scan": scan(0), "a Scan backwards": scan(1), "a Scan along other axes": scan_axes,
          **{f"a Scan of a batch{', backwards' * d}{', lengths' * n}": batched_scan(d, n) for d in (0, 1) for n in (0, 1)},
          "a Scan in a Loop": scan_in_loop, "a network after a Loop": after_loop}
