@@ -115,9 +115,17 @@ static Index shortened(Index step, Index size) {
   return clamp(step, -1 - size, size + 1);
 }
 
-// The elements of an operand that the standard gives any number of.
+// The elements of an operand that the standard gives any number of. `wanted` is
+// how many there have to be, where that is known; stage `tensor` checks it.
 static FailureOr<Sizes> elementsOf(Report report, const Input &input,
-                                   StringRef name) {
+                                   StringRef name,
+                                   std::optional<int64_t> wanted = {}) {
+  if (input.rank() == 1 && !input.sizes[0].number && wanted) {
+    Sizes elements;
+    for (int64_t i = 0; i < *wanted; ++i)
+      elements.push_back(input.at({i}));
+    return elements;
+  }
   if (input.rank() == 1 && !input.sizes[0].number)
     return report("'", name, "' must have a known number of elements, another "
                              "one is not supported");
@@ -235,8 +243,10 @@ SOURCE(GatherElementsOp) {
 SHAPES(GatherNDOp) {
   Input data = op.getData(), indices = op.getIndices();
   int64_t batch = op.getBatchDims();
-  if (indices.rank() == 0 || !indices.sizes.back().number)
-    return report("the last size of 'indices' must be known");
+  if (indices.rank() == 0)
+    return report("'indices' has rank 0");
+  if (!indices.sizes.back().number)
+    return Shapes(); // of unknown rank
   int64_t depth = *indices.sizes.back().number;
   if (batch < 0 || batch >= indices.rank() || batch + depth > data.rank())
     return report(batch, " batch dimensions and indices of ", depth,
@@ -297,7 +307,8 @@ SOURCE(ExpandOp) {
 
 SHAPES(TileOp) {
   Input input = op.getInput();
-  FailureOr<Sizes> repeats = elementsOf(report, op.getRepeats(), "repeats");
+  FailureOr<Sizes> repeats =
+      elementsOf(report, op.getRepeats(), "repeats", input.rank());
   if (failed(repeats))
     return failure();
   if (int64_t(repeats->size()) != input.rank())
@@ -318,9 +329,11 @@ SOURCE(TileOp) {
 static FailureOr<Padding> paddingOf(Report report,
                                     PadOp::GenericAdaptor<Inputs> op) {
   int64_t rank = op.getData().rank();
-  FailureOr<Sizes> axes = axesOf(report, op.getAxes(), rank),
-                   pads = elementsOf(report, op.getPads(), "pads");
-  if (failed(axes) || failed(pads))
+  FailureOr<Sizes> axes = axesOf(report, op.getAxes(), rank), pads;
+  if (failed(axes))
+    return failure();
+  pads = elementsOf(report, op.getPads(), "pads", 2 * axes->size());
+  if (failed(pads))
     return failure();
   if (pads->size() != 2 * axes->size())
     return report("expected ", 2 * axes->size(), " values in 'pads'");
@@ -519,7 +532,8 @@ SHAPES(CenterCropPadOp) {
   SmallVector<int64_t> axes = range(0, input.rank());
   if (OptionalInts given = op.getAxes())
     axes.assign(given->begin(), given->end());
-  FailureOr<Sizes> wanted = elementsOf(report, op.getShape(), "shape");
+  FailureOr<Sizes> wanted =
+      elementsOf(report, op.getShape(), "shape", axes.size());
   if (failed(wanted))
     return failure();
   if (wanted->size() != axes.size())

@@ -30,14 +30,54 @@ struct Movement {
   }
 };
 
+// How many elements the second operand has to have, where that follows from the
+// first one or its axes.
+template <typename Op> std::optional<int64_t> listLength(Op) {
+  return std::nullopt;
+}
+std::optional<int64_t> listLength(TileOp op) { return rankOf(op.getInput()); }
+std::optional<int64_t> listLength(PadOp op) {
+  if (!op.getAxes())
+    return 2 * rankOf(op.getData());
+  auto axes = cast<RankedTensorType>(op.getAxes().getType());
+  return axes.getRank() == 1 && !axes.isDynamicDim(0)
+             ? std::optional(2 * axes.getDimSize(0))
+             : std::nullopt;
+}
+std::optional<int64_t> listLength(CenterCropPadOp op) {
+  return op.getAxes() ? op.getAxes()->size() : rankOf(op.getInputData());
+}
+
+// A list of unknown length becomes one of the length that it has to have.
+LogicalResult checkList(ImplicitLocOpBuilder &builder, Operation *op,
+                        int64_t length, Value &list) {
+  auto type = cast<RankedTensorType>(list.getType());
+  if (type.getRank() != 1 || !type.isDynamicDim(0))
+    return success();
+  Index size = {builder, tensor::DimOp::create(builder, list, 0)};
+  if (failed(require(builder, size == length, Status::Shape, op,
+                     "does not have an element for each dimension",
+                     cast<OnnxOpInterface>(op).getRecord().operands[1].name)))
+    return failure();
+  list = tensor::CastOp::create(
+      builder, RankedTensorType::get(length, type.getElementType()), list);
+  return success();
+}
+
 template <typename Op> struct LowerMoving : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   virtual FailureOr<SmallVector<Value>> lower(Op op, Movement &move) const = 0;
   LogicalResult
   matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Movement move(cast<SizedOpInterface>(op.getOperation()),
-                  llvm::to_vector(adaptor.getOperands()), rewriter);
+    SmallVector<Value> operands = llvm::to_vector(adaptor.getOperands());
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    bool isKnown = llvm::all_of(op->getOperands(), isRanked);
+    if (auto length = isKnown ? listLength(op) : std::nullopt)
+      if (failed(checkList(builder, op, *length, operands[1])))
+        return failure();
+    Movement move(cast<SizedOpInterface>(op.getOperation()), operands,
+                  rewriter);
     if (failed(move.shapes))
       return failure();
     FailureOr<SmallVector<Value>> values = lower(op, move);

@@ -120,9 +120,10 @@ def by_hand():
     for name, (proto, says) in wrong.items():
         yield Case(name, saved(proto), (BAD,), CULPRIT + ".*" + says)
     yield Case("Split of an unknown number", saved(split_by("n")), (UNSUPPORTED,), CULPRIT + "'split' must have a known")
-    for op, name in (("Pad", "pads"), ("Tile", "repeats"), ("Squeeze", "axes")):
-        yield Case(f"{op} by an unknown number", saved(by_list(op, ("n",))), (UNSUPPORTED,),
-                   CULPRIT + f"'{name}' must have a known")
+    yield Case("Squeeze by an unknown number", saved(by_list("Squeeze", ("n",))), (UNSUPPORTED,),
+               CULPRIT + "'axes' must have a known")
+    for op in ("Pad", "Tile"):  # how many there have to be follows from the rank
+        yield Case(f"{op} by an unknown number", saved(by_list(op, ("n",))), (0,))
     yield Case("Pad by a table", saved(by_list("Pad", (2, 2))), (BAD,), CULPRIT + "'pads' must have one dimension")
     yield Case("ConvTranspose of a huge stride", saved(transposed(2 ** 62)), (UNSUPPORTED,), CULPRIT + "strides that make")
     yield Case("Hardmax of axis -3", saved(unary("Hardmax", axis=-3)), (BAD,), CULPRIT + r"axis -3 is outside \[-1, 1\)")

@@ -288,6 +288,11 @@ def chains():
     yield "a product that is normalized in f32", chain([None, 24], [
         ("Cast", "x", "d", {"to": 11}), ("MatMul", "d w", "m", {}), ("LayerNormalization", "m s", "n", {}),
         ("Cast", "n", "y", {"to": 1})], {"w": normal(24, 10).astype(np.float64), "s": np.ones(10)}, [[1, 24], [17, 24]])
+    for op, count in (("Pad", 4), ("Tile", 2), ("CenterCropPad", 2)):
+        yield f"{op}, a list of a length that the run knows", chain([4, 5], [
+            ("Equal", "x x", "t", {}), ("NonZero", "t", "n", {}), ("Slice", "n zero count one", "r", {}),
+            ("ReduceMax", "r zero", "m", {"keepdims": 0}), ("Add", "m one", "l", {}), (op, "x l", "y", {})],
+            {"zero": np.int64([0]), "one": np.int64([1]), "count": np.int64([count])})
     yield "ScatterND, an index of a length that the run knows", chain([4, 5], [
         ("Equal", "x x", "t", {}), ("NonZero", "t", "n", {}), ("Slice", "n zero one one", "i", {}),
         ("ScatterND", "x i u", "y", {"reduction": "add"})],
