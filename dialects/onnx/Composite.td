@@ -150,7 +150,8 @@ def OneHotOp : CompositeOp<"OneHot", [9, 11]> {
     Node index = cast(indices, 7), length = scalar(cast(depth, 7));
     index = unsqueeze(select(index < 0, index + length, index), {at});
     Node hot = index == alignAt(range(0, length, 1), at, rank);
-    return {select(hot, scalar(slice(values, 0, 1, 2)), scalar(slice(values, 0, 0, 1)))};
+    auto value = [&](int64_t i) { return gather(values, scalar(graph.ints({i})), 0); };
+    return {select(hot, value(1), value(0))};
   }];
 }
 

@@ -145,8 +145,9 @@ LogicalResult checkSizes(func::FuncOp func, Type type) {
   auto tensor = cast<RankedTensorType>(type);
   if (tensor.hasStaticShape())
     return success();
-  return func.emitError("packed inputs and outputs need sizes that are known "
-                        "when the model is compiled");
+  return func.emitError("packed inputs and outputs of sizes that only the run "
+                        "knows are not supported; fix them with --shape or "
+                        "--dim");
 }
 
 LogicalResult packBorders(func::FuncOp func) {

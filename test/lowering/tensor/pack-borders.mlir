@@ -22,7 +22,7 @@ func.func @whole_bytes_stay(%x: tensor<3x5xi8> {onnxc.element = f8E4M3FN}) -> te
 
 // -----
 
-// expected-error @+1 {{packed inputs and outputs need sizes that are known}}
+// expected-error @+1 {{packed inputs and outputs of sizes that only the run knows are not supported}}
 func.func @unknown_sizes_cannot_be_packed(%x: tensor<?xi8> {onnxc.element = i4}) {
   return
 }
