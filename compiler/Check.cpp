@@ -18,19 +18,21 @@ public:
 
   // A value of unknown rank says nothing of those that use it: they go as well.
   void remove(Operation *op) {
-    if (gone.contains(op))
+    if (erased.contains(op) || !leaving.insert(op).second)
       return;
     for (Value result : op->getResults()) {
       dropOutputs(result);
       while (!isa<RankedTensorType>(result.getType()) && !result.use_empty()) {
         Operation *user = *result.user_begin();
         remove(isa<YieldOp>(user) ? user->getParentOp() : user);
+        if (erased.contains(op)) // with the branch that it lay in
+          return;
       }
       if (!result.use_empty())
         result.replaceAllUsesWith(input(result));
     }
     SmallVector<Value> operands(op->getOperands());
-    op->walk([&](Operation *inner) { gone.insert(inner); });
+    op->walk([&](Operation *inner) { erased.insert(inner); });
     op->erase();
     for (Value operand : operands)
       keep(operand);
@@ -63,8 +65,8 @@ private:
   // compiled.
   void keep(Value value) {
     Operation *producer = value.getDefiningOp();
-    if (!producer || isa<ConstantOp>(producer) || !value.use_empty() ||
-        producer->getParentOp() != function)
+    if (!producer || leaving.contains(producer) || !value.use_empty() ||
+        producer->getParentOp() != function || isa<ConstantOp>(producer))
       return;
     unsigned index = function.getNumResults();
     Builder builder(function.getContext());
@@ -77,7 +79,7 @@ private:
   }
 
   func::FuncOp function;
-  DenseSet<Operation *> gone; // no operation is made meanwhile
+  DenseSet<Operation *> leaving, erased; // no operation is made meanwhile
 };
 
 } // namespace

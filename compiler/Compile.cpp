@@ -144,22 +144,24 @@ LogicalResult Compilation::checkRound(ModuleOp imported) {
   size_t known = diagnostics.problems().size();
   done = 0;
   module = imported.clone();
-  if (succeeded(runStages()) || !leaveOutNodes(imported, diagnostics.problems()))
+  if (succeeded(runStages()) ||
+      !leaveOutNodes(imported, diagnostics.problems()))
     return success();
   return success(diagnostics.problems().size() == known);
 }
 
 // Every node that is wrong, not only those of the first stage that finds any.
 Exit Compilation::check() {
-  bool isRead = succeeded(checkStages()) && succeeded(read());
-  if (isRead && module && succeeded(recordOptions()) && done == 0) {
-    OwningOpRef<ModuleOp> imported = std::move(module);
-    (void)leaveOutNodes(*imported, diagnostics.problems());
-    while (failed(checkRound(*imported)))
-      ;
-  } else if (isRead) {
+  if (failed(checkStages()) || failed(read()) || failed(recordOptions()))
+    return std::max(diagnostics.exit(), Exit::BadInput);
+  if (done > 0) { // a text that has left the onnx operations behind
     (void)runStages();
+    return diagnostics.exit();
   }
+  OwningOpRef<ModuleOp> imported = std::move(module);
+  (void)leaveOutNodes(*imported, diagnostics.problems());
+  while (failed(checkRound(*imported)))
+    ;
   return diagnostics.exit();
 }
 
