@@ -14,6 +14,8 @@ namespace onnxc {
 
 // A tensor with more elements is no shape.
 constexpr int64_t mostElements = 256;
+// Nor is a list with more entries one of axes, sizes or parts.
+constexpr int64_t longestList = 4096;
 // Operations to look through for one tensor; a chain that shares its parts
 // would be walked exponentially often.
 constexpr int mostVisits = 500;
@@ -205,7 +207,8 @@ std::optional<Sizes> knownElements(Value value) {
 }
 
 FailureOr<Sizes> Input::elements() const {
-  if (rank() > 1 || (rank() == 1 && !sizes[0].number))
+  if (rank() > 1 || (rank() == 1 && (!sizes[0].number ||
+                                     sizes[0].get() > longestList)))
     return failure();
   if (rank() == 0)
     return Sizes{at({})};

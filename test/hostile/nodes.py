@@ -124,6 +124,7 @@ def by_hand():
                CULPRIT + "'axes' must have a known")
     for op in ("Pad", "Tile"):  # how many there have to be follows from the rank
         yield Case(f"{op} by an unknown number", saved(by_list(op, ("n",))), (0,))
+    yield Case("Reshape to a list of 2^33", saved(by_list("Reshape", (2 ** 33,))), (UNSUPPORTED,), CULPRIT + ".*rank")
     yield Case("Pad by a table", saved(by_list("Pad", (2, 2))), (BAD,), CULPRIT + "'pads' must have one dimension")
     yield Case("ConvTranspose of a huge stride", saved(transposed(2 ** 62)), (UNSUPPORTED,), CULPRIT + "strides that make")
     yield Case("Hardmax of axis -3", saved(unary("Hardmax", axis=-3)), (BAD,), CULPRIT + r"axis -3 is outside \[-1, 1\)")
