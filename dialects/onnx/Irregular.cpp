@@ -261,6 +261,8 @@ SHAPES(MaxRoiPoolOp) {
 }
 
 SHAPES(RoiAlignOp) {
+  if (op.getBatchIndices().rank() != 1)
+    return report("'batch_indices' must have one dimension");
   return regionShapes(report, op.getX(), op.getRois(),
                       {op.getOutputHeight(), op.getOutputWidth()});
 }

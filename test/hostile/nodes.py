@@ -52,6 +52,11 @@ def by_list(op, shape):
     return model([node(op, ["x", "s"], ["y"])], [tensor("x", (1, 4)), tensor("s", shape, INT64)], [tensor("y", None)])
 
 
+def regions(shape):
+    return model([node("RoiAlign", ["x", "r", "b"], ["y"])],
+                 [tensor("x", (1, 1, 9, 9)), tensor("r", (3, 4)), tensor("b", shape, INT64)], [tensor("y", None)])
+
+
 def one_hot(depth, **attributes):
     return model([node("OneHot", ["i", "d", "v"], ["y"], **attributes)], [tensor("i", (4,), INT64)], [tensor("y", None)],
                  [constant(depth, "d"), constant([0, 1], "v", "float32")])
@@ -125,6 +130,7 @@ def by_hand():
     for op in ("Pad", "Tile"):  # how many there have to be follows from the rank
         yield Case(f"{op} by an unknown number", saved(by_list(op, ("n",))), (0,))
     yield Case("Reshape to a list of 2^33", saved(by_list("Reshape", (2 ** 33,))), (UNSUPPORTED,), CULPRIT + ".*rank")
+    yield Case("RoiAlign of one batch", saved(regions(())), (BAD,), CULPRIT + "'batch_indices' must have one dimension")
     yield Case("Pad by a table", saved(by_list("Pad", (2, 2))), (BAD,), CULPRIT + "'pads' must have one dimension")
     yield Case("ConvTranspose of a huge stride", saved(transposed(2 ** 62)), (UNSUPPORTED,), CULPRIT + "strides that make")
     yield Case("Hardmax of axis -3", saved(unary("Hardmax", axis=-3)), (BAD,), CULPRIT + r"axis -3 is outside \[-1, 1\)")
