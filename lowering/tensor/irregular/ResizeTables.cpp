@@ -122,7 +122,9 @@ Neighbour neighbourAt(ScalarBuilder &scalars, const Resampling &how,
   }
   if (how.crops())
     weight = select(x < 0 || x > last, std::nan(""), weight);
-  return {least(greatest(position, 0), last), weight};
+  // What is NaN, as a region of the run may be, must not lie outside.
+  position = select(position > 0, position, cast(Scalar(0.0), position));
+  return {select(position < last, position, last), weight};
 }
 
 bool creeps(DenseElementsAttr positions) {
