@@ -3,7 +3,7 @@
 
 namespace onnxc {
 
-// A Range has less elements than this.
+// A Range has at most so many elements.
 inline constexpr int64_t mostRangeElements = int64_t(1) << 62;
 
 } // namespace onnxc

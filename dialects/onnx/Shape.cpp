@@ -215,7 +215,7 @@ LogicalResult inferRange(std::optional<Location> loc, ValueRange values,
     double count = ints.size() == 3
                        ? exactSteps(ints)
                        : std::ceil((reals[1] - reals[0]) / reals[2]);
-    if (!(count < double(mostRangeElements)))
+    if (!(count <= double(mostRangeElements)))
       return emitOptionalError(
           loc, "a range has no number of elements that can be counted");
     size.size = std::max(0.0, count);

@@ -48,7 +48,7 @@ struct LowerRange : OpConversionPattern<RangeOp> {
           "delta");
     Scalar found = steps(builder, start, limit, delta);
     // Neither NaN nor infinite.
-    check(builder, (found < double(mostRangeElements)).value, Status::Value, op,
+    check(builder, (found <= double(mostRangeElements)).value, Status::Value, op,
           "has no number of elements that can be counted", "limit");
     Scalar count = cast(greatest(found, 0), builder.getI64Type());
     Value length = arith::IndexCastOp::create(builder, builder.getIndexType(),
