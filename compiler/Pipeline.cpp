@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -168,6 +169,11 @@ LogicalResult verifyStage(const Stage &stage, ModuleOp module) {
     return wrong->emitError() << "'" << wrong->getName()
                               << "' is left after stage '" << stage.name << "'";
   return success();
+}
+
+void registerPasses() {
+  registerAllPasses();
+  registerOnnxcPasses();
 }
 
 std::optional<size_t> stageIndex(StringRef name) {

@@ -19,6 +19,9 @@ llvm::ArrayRef<Stage> pipeline();
 // The position in pipeline(), or nothing for an unknown name.
 std::optional<size_t> stageIndex(llvm::StringRef name);
 
+// All passes by name, for the flags of MLIR that take one.
+void registerPasses();
+
 // Reports the first operation that breaks the promise of a stage.
 llvm::LogicalResult verifyStage(const Stage &stage, mlir::ModuleOp module);
 

@@ -3,6 +3,7 @@
 #include "Inspect.h"
 #include "RenderReport.h"
 #include "compiler/Compile.h"
+#include "compiler/Pipeline.h"
 #include "compiler/report/Report.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -264,6 +265,7 @@ std::string complete(Options &options, const Flags &flags, Command command) {
 int compileCommand(Command command, int argc, char **argv) {
   forgetForeignFlags();
   Flags flags;
+  registerPasses();
   mlir::registerAsmPrinterCLOptions();
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();
