@@ -112,7 +112,12 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
     linalg::populateElementwiseOpsFusionPatterns(patterns, isWorthFusing);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    // Every fusion leaves less to fuse, so this ends; long chains need more
+    // rounds than the driver's ten.
+    auto untilDone = GreedyRewriteConfig().setMaxIterations(
+        GreedyRewriteConfig::kNoLimit);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+                                     untilDone)))
       signalPassFailure();
     explain(getOperation());
   }
