@@ -87,6 +87,14 @@ def varied_chain(length):
                  [tensor("x", (4, 4))], [tensor("y", (4, 4))])
 
 
+def folding_chain(length):
+    """Nothing but its end depends on an input."""
+    names = ["c", *(f"v{i}" for i in range(length))]
+    nodes = [node("Neg" if i % 2 else "Abs", [a], [b]) for i, (a, b) in enumerate(zip(names, names[1:]))]
+    return model([helper.make_node("Constant", [], ["c"], value_floats=[1.0, 2.0]), *nodes,
+                  node("Add", ["x", names[-1]], ["y"])], [tensor("x", (2,))], [tensor("y", (2,))])
+
+
 def field(number, data):
     """A message inside a message; Python's protobuf does not go deeper than 100."""
     return varint(number << 3 | 2) + varint(len(data)) + data
@@ -238,6 +246,7 @@ def size(folder):
     yield Case("5,000 parts of an input, summed", saved(parts("Sum", 5000)), (0,), runs=True)
     yield Case("5,000 parts of a value, joined", saved(parts("Concat", 5000, axis=0)), (0,), runs=True)
     yield Case("chain of 10,000 Sin", built(chain, "Sin", 10000), (0,), runs=True)
+    yield Case("chain of 10,000 nodes that fold", built(folding_chain, 10000), (0,), runs=True)
     yield Case("chain of 100,000 Neg", built(chain, "Neg", 100000), (0, BUDGET))
     yield Case("chain of 100,000 Add", built(chain, "Add", 100000), (0, BUDGET))
     yield Case("chain of 100,000 mixed nodes", built(varied_chain, 100000), (0, BUDGET))
