@@ -5,7 +5,7 @@
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake -S "$1/runtime" -B "$work/build" -DCMAKE_C_COMPILER="$2" -DCMAKE_C_FLAGS=-Werror -DCMAKE_BUILD_TYPE=MinSizeRel \
+cmake -S "$1/runtime" -B "$work/build" -G Ninja -DCMAKE_C_COMPILER="$2" -DCMAKE_C_FLAGS=-Werror -DCMAKE_BUILD_TYPE=MinSizeRel \
   > "$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work/build" > "$work/log" || { cat "$work/log"; exit 1; }
 cmake --install "$work/build" --prefix "$work/install" > /dev/null
