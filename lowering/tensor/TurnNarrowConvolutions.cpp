@@ -4,6 +4,7 @@
 // convolution's vectors lie along its innermost loop over pixels.
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
+#include "lowering/tensor/Windowing.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -24,14 +25,6 @@ SmallVector<int64_t> channelsFirst(int64_t rank) {
   SmallVector<int64_t> order = {0, rank - 1};
   llvm::append_range(order, llvm::seq<int64_t>(1, rank - 1));
   return order;
-}
-
-Value transposed(ImplicitLocOpBuilder &b, Value value,
-                 ArrayRef<int64_t> order) {
-  Value empty = tensor::EmptyOp::create(
-      b, applyPermutation(tensor::getMixedSizes(b, b.getLoc(), value), order),
-      getElementTypeOrSelf(value.getType()));
-  return linalg::TransposeOp::create(b, value, empty, order)->getResult(0);
 }
 
 AffineMap permuted(AffineMap map, ArrayRef<int64_t> order) {
@@ -106,7 +99,7 @@ void turn(linalg::GenericOp root, OpOperand *image) {
   SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   SmallVector<Value> inputs(root.getInputs());
   unsigned number = image->getOperandNumber();
-  inputs[number] = transposed(b, inputs[number], order);
+  inputs[number] = toChannelsFirst(b, inputs[number]);
   maps[number] = permuted(maps[number], order);
   maps.back() = permuted(maps.back(), order);
   auto fill = root.getOutputs()[0].getDefiningOp<linalg::FillOp>();
@@ -121,8 +114,7 @@ void turn(linalg::GenericOp root, OpOperand *image) {
       b, start.getType(), inputs, start, maps, root.getIteratorTypesArray());
   turned.getRegion().takeBody(root.getRegion());
   root->replaceAllUsesWith(
-      ValueRange(transposed(b, turned.getResult(0),
-                            invertPermutationVector(order))));
+      ValueRange(toChannelsLast(b, turned.getResult(0))));
   root.erase();
 }
 
