@@ -7,7 +7,6 @@
 #include "lowering/Passes.h"
 #include "lowering/graph/FoldConstants.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -99,10 +98,10 @@ void addLlvm(OpPassManager &pm, const Options &) {
   pm.addPass(createSplitKernels());
   pm.addPass(createExpandMath());
   pm.addPass(createEmitModelDescriptor());
-  pm.addPass(createLowerChecks());
   pm.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
       VectorTransferToSCFOptions().enableFullUnroll()));
-  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createLowerLoops());
+  pm.addPass(createLowerChecks());
   pm.addPass(createLowerViews());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

@@ -383,11 +383,19 @@ def EmitModelDescriptor : Pass<"emit-model-descriptor", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect"];
 }
 
+def LowerLoops : Pass<"lower-loops", "mlir::ModuleOp"> {
+  let summary = "Turns structured loops into branches, the last one first";
+  let description = [{
+    MLIR's own patterns in the order in which a chain of loops is lowered in linear time.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect"];
+}
+
 def LowerChecks : Pass<"lower-checks", "mlir::ModuleOp"> {
   let summary = "Turns run-time conditions into branches to the end of the call";
   let description = [{
     `onnxc.check`, `onnxc.allocate` and `onnxc.result` may end the call with a status. Structured loops around them
-    become branches first; a region that cannot be left is an error.
+    have become branches; a region that cannot be left is an error.
 
     ```mlir
     onnxc.check %inside, 2, "node 'g' (Gather): index is out of range", "indices"

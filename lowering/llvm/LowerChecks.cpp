@@ -5,9 +5,7 @@
 #include "lowering/Passes.h"
 #include "lowering/llvm/Abi.h"
 #include "lowering/llvm/Table.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Transforms/DialectConversion.h"
 #include "runtime/include/onnxc/model.h"
 
 using namespace mlir;
@@ -21,19 +19,6 @@ namespace {
 
 bool mayEndCall(Operation *op) {
   return isa<CheckOp, AllocateOp, ResultOp>(op);
-}
-
-// A branch out of a region is impossible: structured loops go first, here only
-// where something in them may end the call.
-LogicalResult flattenLoops(func::FuncOp func) {
-  RewritePatternSet patterns(func.getContext());
-  populateSCFToControlFlowConversionPatterns(patterns);
-  ConversionTarget target(*func.getContext());
-  target
-      .addIllegalOp<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ParallelOp,
-                    scf::IndexSwitchOp, scf::ExecuteRegionOp, scf::ForallOp>();
-  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(func, target, std::move(patterns));
 }
 
 // "node 'x'" from the op's location, which the importer named after the node.
@@ -201,15 +186,14 @@ LogicalResult lowerChecks(func::FuncOp func, IntegerType indexType) {
       !results[0].isInteger(32))
     return func.emitError() << "has a check, but only @model with a status as "
                                "its result can end a call";
-  if (failed(flattenLoops(func)))
-    return failure();
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
     if (mayEndCall(op))
       ops.push_back(op);
   });
   Lowering lowering(func, indexType);
-  for (Operation *op : ops) {
+  // The last one first: a split costs as much as what follows it in the block.
+  for (Operation *op : llvm::reverse(ops)) {
     if (op->getParentOp() != func)
       return op->emitOpError() << "is inside a region that cannot be left";
     if (auto check = dyn_cast<CheckOp>(op))

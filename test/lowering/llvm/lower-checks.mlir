@@ -1,4 +1,4 @@
-// RUN: onnxc-opt %s --lower-checks --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: onnxc-opt %s --lower-loops --lower-checks --split-input-file --verify-diagnostics | FileCheck %s
 
 #target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "",
   vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768,
@@ -44,28 +44,6 @@ module attributes {onnxc.target = #target} {
     %memory = onnxc.allocate %n : memref<?xi8>
     %value = memref.view %memory[%c0][%n] : memref<?xi8> to memref<?xi8>
     onnxc.result %value, 0 : memref<?xi8>
-    %ok = arith.constant 0 : i32
-    return %ok : i32
-  }
-}
-
-// -----
-
-#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "",
-  vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768,
-  l2_bytes = 262144, index_bits = 64, heap = true, has_f16 = true>
-
-// Loops without a check stay as they are.
-module attributes {onnxc.target = #target} {
-  // CHECK-LABEL: func.func private @model
-  // CHECK: scf.for
-  func.func private @model(%x: memref<4xi64>, %call: !llvm.ptr) -> i32 {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = arith.constant 0 : i64
-    scf.for %i = %c0 to %c1 step %c1 {
-      memref.store %zero, %x[%i] : memref<4xi64>
-    }
     %ok = arith.constant 0 : i32
     return %ok : i32
   }
