@@ -497,14 +497,20 @@ void formKernel(const Group &group) {
   for (Value result : parts.results)
     yielded.push_back(mapping.lookup(result));
   KernelYieldOp::create(builder, loc, yielded);
+  bool isInOrder = true;
   for (auto [result, replacement] :
        llvm::zip(parts.results, kernel.getResults()))
     result.replaceUsesWithIf(replacement, [&](OpOperand &use) {
-      return !group.ops.contains(use.getOwner());
+      if (group.ops.contains(use.getOwner()))
+        return false;
+      isInOrder &= kernel->isBeforeInBlock(
+          kernel->getBlock()->findAncestorOpInBlock(*use.getOwner()));
+      return true;
     });
   for (Operation *op : llvm::reverse(parts.ops))
     op->erase();
-  sortTopologically(kernel->getBlock());
+  if (!isInOrder)
+    sortTopologically(kernel->getBlock());
 }
 
 struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
