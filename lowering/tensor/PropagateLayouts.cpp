@@ -574,6 +574,12 @@ struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
   }
 };
 
+// Visited from the bottom, the transposes of the model cancel below before those
+// of the convolutions above come down, which leaves fewer of both. But each then
+// moves past all that follows. In a graph of many the first goes first: it meets
+// its inverse before that has left its place.
+constexpr int64_t mostMoves = 1 << 22;
+
 struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -592,9 +598,20 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     // more rounds than the driver's ten.
     auto untilDone = GreedyRewriteConfig().setMaxIterations(
         GreedyRewriteConfig::kNoLimit);
-    if (failed(applyPatternsGreedily(getOperation(), down, untilDone)) ||
+    auto sink = GreedyRewriteConfig(untilDone).setUseTopDownTraversal(
+        mayMove() > mostMoves);
+    if (failed(applyPatternsGreedily(getOperation(), down, sink)) ||
         failed(applyPatternsGreedily(getOperation(), up, untilDone)))
       signalPassFailure();
+  }
+
+private:
+  int64_t mayMove() {
+    int64_t transposes = 0, others = 0;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      ++(isa<TransposeOp>(*op) ? transposes : others);
+    });
+    return transposes * others;
   }
 };
 

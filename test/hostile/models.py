@@ -78,6 +78,14 @@ def chain(op, length):
     return model([helper.make_node(op, [a, *second], [b]) for a, b in zip(names, names[1:])])
 
 
+def turning_chain(length):
+    """Each Transpose undoes the one before, across what lies between."""
+    names = ["x", *(f"v{i}" for i in range(length - 1)), "y"]
+    ops = ["Transpose", "Exp", "Softmax"]
+    return model([helper.make_node(ops[i % 3], [a], [b]) for i, (a, b) in enumerate(zip(names, names[1:]))],
+                 [tensor("x", (8, 8))], [tensor("y", (8, 8))])
+
+
 def varied_chain(length):
     """Operators that neither fold nor merge into one kernel: a reduction between every two."""
     names = ["x", *(f"v{i}" for i in range(length - 1)), "y"]
@@ -246,6 +254,7 @@ def size(folder):
     yield Case("5,000 parts of an input, summed", saved(parts("Sum", 5000)), (0,), runs=True)
     yield Case("5,000 parts of a value, joined", saved(parts("Concat", 5000, axis=0)), (0,), runs=True)
     yield Case("chain of 10,000 Sin", built(chain, "Sin", 10000), (0,), runs=True)
+    yield Case("chain of 5,000 Transpose, Exp, Softmax", built(turning_chain, 5000), (0,), runs=True)
     yield Case("chain of 10,000 nodes that fold", built(folding_chain, 10000), (0,), runs=True)
     yield Case("chain of 100,000 Neg", built(chain, "Neg", 100000), (0, BUDGET))
     yield Case("chain of 100,000 Add", built(chain, "Add", 100000), (0, BUDGET))
