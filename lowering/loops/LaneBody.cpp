@@ -105,7 +105,7 @@ LoadForm loadFormOf(memref::LoadOp load, int64_t lanes, bool permutes,
   if (change(last) == Change::ByOne)
     return LoadForm::Vector;
   bool fits = permutes && type.getElementTypeBitWidth() == 32 &&
-              type.getShape().back() >= lanes;
+              !type.isDynamicDim(type.getRank() - 1);
   return fits && last.getDefiningOp<CreepOp>() ? LoadForm::Window
                                                : LoadForm::EachLane;
 }
@@ -242,20 +242,32 @@ Value LaneBody::loadVector(memref::LoadOp load) {
 }
 
 // All lanes lie in the vector that begins at the first one's position, or ends
-// with the row.
+// with the row; a row that is no longer than a vector is loaded as a whole.
 Value LaneBody::loadWindow(memref::LoadOp load) {
   Value positions = get(load.getIndices().back());
-  MemRefType buffer = load.getMemRefType();
-  Value last = arith::ConstantIndexOp::create(
-      b, buffer.getShape().back() - lanes);
-  Value first = arith::MinSIOp::create(
-      b, vector::ExtractOp::create(b, positions, int64_t(0)), last);
+  int64_t length = load.getMemRefType().getShape().back();
+  Value first =
+      arith::ConstantIndexOp::create(b, std::max<int64_t>(length - lanes, 0));
+  if (length > lanes)
+    first = arith::MinSIOp::create(
+        b, vector::ExtractOp::create(b, positions, int64_t(0)), first);
   SmallVector<Value> at;
   for (Value index : load.getIndices().drop_back())
     at.push_back(get(index));
   at.push_back(first);
   auto type = VectorType::get({lanes}, load.getType());
-  Value window = vector::LoadOp::create(b, type, load.getMemRef(), at);
+  Value window;
+  if (length < lanes) {
+    SmallVector<bool> isInRow(lanes);
+    std::fill_n(isInRow.begin(), length, true);
+    Value inRow =
+        arith::ConstantOp::create(b, b.getBoolVectorAttr(isInRow));
+    Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    window = vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, inRow,
+                                          zeros);
+  } else {
+    window = vector::LoadOp::create(b, type, load.getMemRef(), at);
+  }
   Value inWindow = arith::IndexCastOp::create(
       b, type.clone(b.getI32Type()),
       arith::SubIOp::create(

@@ -24,9 +24,12 @@ func.func @lanes_of_creeping_positions_lie_in_one_vector(
   return
 }
 
-// CHECK-LABEL: @a_row_shorter_than_a_vector_has_no_window
-// CHECK-COUNT-8: memref.load %{{.*}} : memref<7xf32>
-func.func @a_row_shorter_than_a_vector_has_no_window(
+// CHECK-LABEL: @a_row_shorter_than_a_vector_is_loaded_as_a_whole
+// CHECK: %[[IN_ROW:.*]] = arith.constant dense<[true, true, true, true, true, true, true, false]> : vector<8xi1>
+// CHECK: %[[ROW:.*]] = vector.maskedload %{{.*}}[%c0{{.*}}], %[[IN_ROW]], %{{.*}} : memref<7xf32>
+// CHECK-COUNT-8: vector.extract %[[ROW]][%{{.*}}] : f32
+// CHECK-NOT: memref.load
+func.func @a_row_shorter_than_a_vector_is_loaded_as_a_whole(
     %at: memref<32xi32>, %x: memref<7xf32>, %y: memref<32xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
       ins(%at : memref<32xi32>) outs(%y : memref<32xf32>) {
