@@ -52,7 +52,9 @@ Scalar original(ScalarBuilder &scalars, const ResizedAxis &axis, Scalar x,
     Scalar span = (end - begin) * (from - 1);
     return select(to == 1, span / 2, x * span / (to - 1)) + begin * (from - 1);
   }
-  Scalar half = (x + 0.5) / scale - 0.5;
+  Scalar whole = (x + 0.5) / scale, half = whole - 0.5;
+  if (mode == "tf_half_pixel_for_nn")
+    return whole;
   if (mode == "pytorch_half_pixel")
     return select(to == 1, -0.5, half);
   if (mode == "half_pixel_symmetric")
