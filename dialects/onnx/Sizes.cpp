@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 
@@ -16,9 +17,13 @@ namespace onnxc {
 constexpr int64_t mostElements = 256;
 // Nor is a list with more entries one of axes, sizes or parts.
 constexpr int64_t longestList = 4096;
-// Operations to look through for one tensor; a chain that shares its parts
-// would be walked exponentially often.
-constexpr int mostVisits = 500;
+namespace {
+// What may be looked through for one tensor. A chain that shares its parts would
+// be walked exponentially often, and a long one from each of its ends.
+struct Search {
+  int visits = 500, depth = 100;
+};
+} // namespace
 
 static Sizes namedSizes(Type type) {
   return llvm::map_to_vector(shapeOf(type), [](Dim dim) { return Index(dim); });
@@ -29,16 +34,21 @@ static std::optional<int64_t> linearNumber(ArrayRef<Index> at,
   return linearize(at, sizes).number;
 }
 
-static std::optional<Sizes> elementsOf(Value value, int &visits);
+static std::optional<Sizes> elementsOf(Value value, Search &search);
 
-static Input inputOf(Value value, int &visits) {
+// The elements are searched for when the first one is asked for.
+static Input inputOf(Value value,
+                     std::function<std::optional<Sizes>()> search) {
   Input input;
   auto type = cast<RankedTensorType>(value.getType());
   input.sizes = namedSizes(type);
   input.element = type.getElementType();
   input.original = value;
-  std::optional<Sizes> elements = elementsOf(value, visits);
-  input.at = [sizes = input.sizes, elements](ArrayRef<Index> at) {
+  auto found = std::make_shared<std::optional<std::optional<Sizes>>>();
+  input.at = [=, sizes = input.sizes](ArrayRef<Index> at) {
+    if (!*found)
+      *found = search();
+    const std::optional<Sizes> &elements = **found;
     std::optional<int64_t> linear = linearNumber(at, sizes);
     bool known = elements && linear && *linear >= 0 &&
                  *linear < int64_t(elements->size());
@@ -58,10 +68,11 @@ static Index elementOf(MovementOpInterface op, ArrayRef<Input> inputs,
 }
 
 static std::optional<Sizes> copiedElements(MovementOpInterface op,
-                                           OpResult result, int &visits) {
+                                           OpResult result, Search &search) {
   std::vector<Input> inputs;
   for (Value operand : op->getOperands())
-    inputs.push_back(inputOf(operand, visits));
+    inputs.push_back(
+        inputOf(operand, [=, &search] { return elementsOf(operand, search); }));
   Sizes elements, sizes = namedSizes(result.getType());
   int64_t count = *product(sizes).number;
   for (int64_t i = 0; i < count; ++i)
@@ -146,12 +157,15 @@ static Index broadcastElement(const Input &input, ArrayRef<Index> at,
 }
 
 static std::optional<Sizes> computedElements(ScalarOpInterface op,
-                                             OpResult result, int &visits) {
+                                             OpResult result, Search &search) {
   std::vector<Input> inputs;
   for (Value operand : op->getOperands()) {
     if (!isRanked(operand) || !getElementTypeOrSelf(operand.getType()).isInteger())
       return std::nullopt;
-    inputs.push_back(inputOf(operand, visits));
+    std::optional<Sizes> elements = elementsOf(operand, search);
+    if (!elements)
+      return std::nullopt;
+    inputs.push_back(inputOf(operand, [elements] { return elements; }));
   }
   Block scratch;
   OpBuilder builder(op->getContext());
@@ -182,11 +196,13 @@ static std::optional<Sizes> computedElements(ScalarOpInterface op,
   return elements;
 }
 
-static std::optional<Sizes> elementsOf(Value value, int &visits) {
+static std::optional<Sizes> elementsOf(Value value, Search &search) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || !type.getElementType().isInteger() ||
-      type.getNumElements() > mostElements || --visits < 0)
+      type.getNumElements() > mostElements || --search.visits < 0 ||
+      search.depth == 0)
     return std::nullopt;
+  llvm::SaveAndRestore deeper(search.depth, search.depth - 1);
   if (std::optional<SmallVector<int64_t>> numbers = constantInts(value))
     return sizesOf(*numbers);
   Operation *op = value.getDefiningOp();
@@ -195,15 +211,15 @@ static std::optional<Sizes> elementsOf(Value value, int &visits) {
   if (auto size = dyn_cast_or_null<SizeOp>(op))
     return Sizes{product(namedSizes(size.getData().getType()))};
   if (auto movement = dyn_cast_or_null<MovementOpInterface>(op))
-    return copiedElements(movement, cast<OpResult>(value), visits);
+    return copiedElements(movement, cast<OpResult>(value), search);
   if (auto scalar = dyn_cast_or_null<ScalarOpInterface>(op))
-    return computedElements(scalar, cast<OpResult>(value), visits);
+    return computedElements(scalar, cast<OpResult>(value), search);
   return std::nullopt;
 }
 
 std::optional<Sizes> knownElements(Value value) {
-  int visits = mostVisits;
-  return elementsOf(value, visits);
+  Search search;
+  return elementsOf(value, search);
 }
 
 FailureOr<Sizes> Input::elements() const {
@@ -226,10 +242,8 @@ LogicalResult inferSizes(std::optional<Location> loc, ValueRange values,
   all.resize(std::max(results, elements.size()), elements.back());
   if (!llvm::all_of(values, isRanked))
     return unknownRank(all, types);
-  for (Value value : values) {
-    int visits = mostVisits;
-    inputs.push_back(inputOf(value, visits));
-  }
+  for (Value value : values)
+    inputs.push_back(inputOf(value, [value] { return knownElements(value); }));
   FailureOr<Shapes> shapes = formula(Report{loc}, inputs);
   if (failed(shapes))
     return failure();

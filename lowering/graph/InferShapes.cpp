@@ -88,8 +88,10 @@ void replaceByConstants(Operation *op) {
   if (!isa<OnnxOpInterface>(op) || isa<ConstantOp>(op))
     return;
   for (OpResult result : op->getResults()) {
+    if (result.use_empty())
+      continue;
     std::optional<Sizes> elements = knownElements(result);
-    if (result.use_empty() || !elements ||
+    if (!elements ||
         !llvm::all_of(*elements, [](Index x) { return x.isKnown(); }))
       continue;
     auto type = cast<RankedTensorType>(result.getType());
