@@ -129,6 +129,15 @@ accessesOf(Value root, Block *block, const BufferViewFlowAnalysis &views) {
   return accesses;
 }
 
+// What is changed times what is looked at for each change. A network has a few
+// hundred copies among ten thousand operations; where there are very many more,
+// those beyond stay.
+constexpr int64_t mostWork = 1 << 24;
+
+// A value with more views is copied: all of them are looked at again whenever it
+// becomes a part of the next. Dense blocks of a hundred layers have fewer.
+constexpr size_t mostViews = 512;
+
 class Elision {
 public:
   Elision(func::FuncOp model) : model(model), views(model) {}
@@ -184,6 +193,8 @@ const char *Elision::whyStays(memref::CopyOp copy, memref::AllocOp source,
   if (type.getShape() != source.getType().getShape() ||
       !takesAnyLayout(source, type))
     return "a user needs the value without gaps";
+  if (views.resolve(source).size() > mostViews)
+    return "the value has very many parts";
   if (!canMoveBefore(source, target))
     return "the destination's size or place is not known early enough";
   if (!isUntouched(copy, source, target))
@@ -364,7 +375,12 @@ struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
 
   bool elideAll(func::FuncOp model) {
     SmallVector<memref::CopyOp> copies;
-    model.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+    int64_t operations = 0;
+    model.walk([&](Operation *op) {
+      ++operations;
+      if (auto copy = dyn_cast<memref::CopyOp>(op))
+        copies.push_back(copy);
+    });
     bool changed = false;
     std::optional<Elision> elision; // looks at the whole model once a change
     for (memref::CopyOp copy : copies) {
@@ -373,6 +389,8 @@ struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
         changed = true;
         continue;
       }
+      if (work > mostWork)
+        return false;
       if (!elision)
         elision.emplace(model);
       if (elision->elide(copy))
@@ -380,17 +398,21 @@ struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
       elision.reset();
       changed = true;
       ++elided;
+      work += operations;
     }
     return changed;
   }
 
   void report(memref::CopyOp copy, Elision &elision) {
     ++kept;
-    const char *reason = elision.elide(copy);
+    const char *reason =
+        work > mostWork ? "the model has very many" : elision.elide(copy);
     missed(copy, "elide-copies") << reason;
     if (remarks)
       copy.emitRemark("copy stays: ") << reason;
   }
+
+  int64_t work = 0;
 
   // A copy that a lowering asked for is one like any other.
   static void raise(linalg::CopyOp copy) {
