@@ -144,4 +144,9 @@ std::string prefixFrom(StringRef stem) {
   return prefix;
 }
 
+// onnxc_run and onnxc_arena_bytes; onnxc_model_call.
+bool isOwnPrefix(StringRef prefix) {
+  return prefix == "onnxc" || prefix == "onnxc_model";
+}
+
 } // namespace onnxc

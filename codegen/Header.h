@@ -12,4 +12,7 @@ std::string headerFor(mlir::ModuleOp module, llvm::StringRef prefix);
 // A C identifier from the stem of a file: "resnet-50" becomes "resnet_50".
 std::string prefixFrom(llvm::StringRef stem);
 
+// Whether symbols with this prefix would be those of model.h or runtime.h.
+bool isOwnPrefix(llvm::StringRef prefix);
+
 } // namespace onnxc

@@ -78,7 +78,8 @@ private:
     if (options.checkOnly)
       return check();
     if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
-        failed(recordOptions()) || failed(runStages()) || failed(write())) {
+        failed(recordOptions()) || failed(checkPrefix()) ||
+        failed(runStages()) || failed(write())) {
       removeEarlier();
       // A pass that fails silently is a defect, but never a success.
       return std::max(diagnostics.exit(), Exit::BadInput);
@@ -97,6 +98,7 @@ private:
   LogicalResult checkText();
   LogicalResult readWire(StringRef bytes);
   LogicalResult recordOptions();
+  LogicalResult checkPrefix();
   LogicalResult runStages();
   LogicalResult runStage(size_t index);
   LogicalResult dumpStage(size_t index);
@@ -111,6 +113,7 @@ private:
   std::vector<std::string> outputs() const;
   bool isRead(const std::string &path) const;
   std::string besides(StringRef extension) const;
+  std::string prefix() const;
   bool hasHeader() const {
     return options.form != Form::Llvm && options.form != Form::Bitcode &&
            options.output != "-";
@@ -126,6 +129,9 @@ private:
     return outside.empty() ? options.output + ".weights" : outside;
   }
   bool stopsAt(StringRef stage) const { return options.stopAfter == stage; }
+  bool emitsObject() const {
+    return options.stopAfter.empty() || stopsAt("object");
+  }
 
   const Options &options;
   std::vector<MissedRemark> remarks;
@@ -230,6 +236,13 @@ std::string Compilation::besides(StringRef extension) const {
   return std::string(path);
 }
 
+// Of the object's symbols: as asked for, or the stem of its file.
+std::string Compilation::prefix() const {
+  auto name = (*module)->getAttrOfType<StringAttr>(prefixAttrName);
+  return prefixFrom(name ? name.getValue()
+                         : llvm::sys::path::stem(options.output));
+}
+
 // The file of --weights; of a text that remembers one, beside the object. Empty
 // where the object holds its weights.
 std::string Compilation::outsideWeights() const {
@@ -249,11 +262,11 @@ std::vector<std::string> Compilation::outputs() const {
   std::vector<std::string> paths{options.output};
   if (!options.report.empty())
     paths.push_back(options.report);
-  if (!options.stopAfter.empty())
+  if (!emitsObject())
     paths.push_back(options.output + ".weights");
   else if (hasHeader())
     paths.push_back(besides(".h"));
-  if (options.stopAfter.empty() && (isText() || !outsideWeights().empty()))
+  if (emitsObject() && (isText() || !outsideWeights().empty()))
     paths.push_back(weightsPath());
   if (options.writeDependencies)
     paths.push_back(besides(".d"));
@@ -388,6 +401,16 @@ LogicalResult Compilation::recordOptions() {
   }
   op->setAttr(targetAttrName, *target);
   return success();
+}
+
+LogicalResult Compilation::checkPrefix() {
+  bool isNamed = emitsObject() || (*module)->hasAttr(prefixAttrName);
+  if (!isNamed || !isOwnPrefix(prefix()))
+    return success();
+  return diagnostics.error("the symbols '" + prefix() +
+                               "_*' are those of onnxc's own library: another "
+                               "prefix is needed, --name=PREFIX",
+                           Exit::Usage);
 }
 
 LogicalResult Compilation::dumpStage(size_t index) {
@@ -528,9 +551,7 @@ LogicalResult Compilation::writeObject() {
                              "weights: --weights=FILE",
                              Exit::Usage);
   EmitOptions emission;
-  StringRef stem = llvm::sys::path::stem(options.output);
-  auto name = (*module)->getAttrOfType<StringAttr>(prefixAttrName);
-  emission.prefix = prefixFrom(name ? name.getValue() : stem);
+  emission.prefix = prefix();
   emission.form = options.form;
   emission.level = levelOf(*module);
   emission.weightsPath = weightsPath();
@@ -582,8 +603,7 @@ LogicalResult Compilation::writeDependencies() {
 LogicalResult Compilation::write() {
   if (options.checkOnly)
     return success();
-  if (failed(options.stopAfter.empty() || stopsAt("object") ? writeObject()
-                                                            : writeModule()) ||
+  if (failed(emitsObject() ? writeObject() : writeModule()) ||
       failed(writeReportFile()))
     return failure();
   return options.writeDependencies ? writeDependencies() : success();
