@@ -6,6 +6,7 @@
 #include "compiler/Check.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/Dump.h"
+#include "compiler/Input.h"
 #include "compiler/Pipeline.h"
 #include "compiler/UseOrder.h"
 #include "compiler/import/Importer.h"
@@ -280,10 +281,9 @@ void Compilation::removeEarlier() {
 }
 
 LogicalResult Compilation::read() {
-  auto opened = llvm::MemoryBuffer::getFileOrSTDIN(
-      options.input, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto opened = readInput(options.input);
   if (!opened)
-    return diagnostics.error(opened.getError().message());
+    return diagnostics.error(llvm::toString(opened.takeError()));
   input = std::move(*opened);
   StringRef bytes = input->getBuffer();
   bool isText = StringRef(options.input).ends_with(".mlir");

@@ -1,4 +1,5 @@
 #include "compiler/Dump.h"
+#include "compiler/Input.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -73,11 +74,10 @@ attachWeights(ModuleOp module, const std::string &path) {
     return std::unique_ptr<llvm::MemoryBuffer>();
   module->removeAttr(weightsAttrName);
   std::string file = path + ".weights";
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  auto buffer = readInput(file);
   if (!buffer)
     return emitError(module.getLoc())
-           << "'" << file << "': " << buffer.getError().message();
+           << "'" << file << "': " << llvm::toString(buffer.takeError());
   StringRef bytes = (*buffer)->getBuffer();
   auto &manager =
       DenseResourceElementsHandle::getManagerInterface(module.getContext());

@@ -1,4 +1,5 @@
 #include "compiler/import/Model.h"
+#include "compiler/Input.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
@@ -37,9 +38,6 @@ static Error parseText(StringRef bytes, ::onnx::ModelProto &proto) {
 }
 
 static Error parseWire(StringRef bytes, ::onnx::ModelProto &proto) {
-  if (bytes.size() > size_t(std::numeric_limits<int>::max()))
-    return createStringError("a model file may not exceed 2 GB; keep the "
-                             "weights in external data");
   google::protobuf::SetLogHandler(nullptr);
   google::protobuf::io::CodedInputStream stream(
       reinterpret_cast<const uint8_t *>(bytes.data()), int(bytes.size()));
@@ -55,6 +53,9 @@ Expected<std::unique_ptr<Model>> readModel(StringRef file, StringRef bytes) {
     model->folder = sys::path::parent_path(file).str();
   if (model->folder.empty())
     model->folder = ".";
+  if (bytes.size() > largestMessageBytes)
+    return createStringError("a model file may not exceed 2 GB; keep the "
+                             "weights in external data");
   Error error = file.ends_with(".textproto") ? parseText(bytes, model->proto)
                                              : parseWire(bytes, model->proto);
   if (error)

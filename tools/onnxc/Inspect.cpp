@@ -4,6 +4,7 @@
 // has one, else the distance that stands in the field.
 
 #include "Inspect.h"
+#include "compiler/Input.h"
 #include "runtime/include/onnxc/model.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -360,21 +361,29 @@ bool inspectArchive(StringRef path, const Archive &archive) {
 
 } // namespace
 
+static Expected<bool> inspectFile(StringRef path) {
+  Expected<std::unique_ptr<MemoryBuffer>> bytes = readInput(path.str());
+  if (!bytes)
+    return bytes.takeError();
+  Expected<std::unique_ptr<Binary>> binary =
+      createBinary((*bytes)->getMemBufferRef());
+  if (!binary)
+    return binary.takeError();
+  if (auto *object = dyn_cast<ObjectFile>(binary->get()))
+    return inspectObject(path, *object);
+  if (auto *archive = dyn_cast<Archive>(binary->get()))
+    return inspectArchive(path, *archive);
+  return false;
+}
+
 int inspect(StringRef path) {
-  Expected<OwningBinary<Binary>> opened = createBinary(path);
-  if (!opened) {
-    errs() << path << ": error: " << toString(opened.takeError()) << '\n';
-    return 1;
-  }
-  Binary *binary = opened->getBinary();
-  bool found = false;
-  if (auto *object = dyn_cast<ObjectFile>(binary))
-    found = inspectObject(path, *object);
-  else if (auto *archive = dyn_cast<Archive>(binary))
-    found = inspectArchive(path, *archive);
-  if (found)
+  Expected<bool> found = inspectFile(path);
+  if (found && *found)
     return 0;
-  errs() << path << ": error: no compiled model in this file\n";
+  errs() << path << ": error: "
+         << (found ? "no compiled model in this file"
+                   : toString(found.takeError()))
+         << '\n';
   return 1;
 }
 

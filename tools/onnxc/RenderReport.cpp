@@ -1,8 +1,8 @@
 #include "RenderReport.h"
+#include "compiler/Input.h"
 #include "compiler/Options.h"
 #include "compiler/Output.h"
 #include "compiler/report/Report.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,10 @@ namespace onnxc {
 using llvm::StringRef;
 
 static llvm::Expected<std::string> contentsOf(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto buffer = readInput(path.str());
   if (!buffer)
-    return llvm::createStringError("cannot read '" + path + "'");
+    return llvm::createStringError("cannot read '" + path + "': " +
+                                   llvm::toString(buffer.takeError()));
   return (*buffer)->getBuffer().str();
 }
 
