@@ -11,12 +11,16 @@
 #include "codegen/Weights.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
@@ -27,6 +31,24 @@ namespace {
 Error failure(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
+
+// Without a handler LLVM prints an error and ends the process.
+struct FirstError final : DiagnosticHandler {
+  explicit FirstError(std::string &message) : message(message) {}
+
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() != DS_Error)
+      return false;
+    if (message.empty()) {
+      raw_string_ostream stream(message);
+      DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    }
+    return true;
+  }
+
+  std::string &message;
+};
 
 Error generate(Module &module, TargetMachine &machine, CodeGenFileType type,
                raw_pwrite_stream &stream) {
@@ -86,7 +108,9 @@ class Emitter {
 public:
   Emitter(mlir::ModuleOp module, const EmitOptions &options, Machine machine)
       : module(module), options(options), machine(std::move(machine)),
-        bytes(weightsBytes(module)) {}
+        bytes(weightsBytes(module)) {
+    context.setDiagnosticHandler(std::make_unique<FirstError>(problem));
+  }
 
   Expected<Emitted> emit(StringRef path);
 
@@ -95,6 +119,13 @@ private:
   Error writeObject(StringRef path);
   Error writeText(StringRef path);
   Error writeLinked(StringRef path);
+  Error write(CodeGenFileType type, Module &llvm, raw_pwrite_stream &stream) {
+    if (Error error = generate(llvm, *machine.llvm, type, stream))
+      return error;
+    return problem.empty() ? Error::success()
+                           : failure("code generation: " +
+                                     StringRef(problem).trim());
+  }
   WeightsSection section() const {
     return weightsSection(machine.llvm->getTargetTriple(), options.prefix,
                           bytes, options.largestNearBytes);
@@ -110,6 +141,7 @@ private:
   Machine machine;
   uint64_t bytes;
   uint64_t codeBytes = 0;
+  std::string problem; // what LLVM found wrong with the module
   LLVMContext context;
   std::unique_ptr<Module> llvm;
 };
@@ -146,8 +178,7 @@ Error Emitter::writeObject(StringRef path) {
   for (;;) {
     std::unique_ptr<Module> copy = CloneModule(*llvm);
     auto write = [&](raw_fd_ostream &stream) {
-      return generate(*copy, *machine.llvm, CodeGenFileType::ObjectFile,
-                      stream);
+      return this->write(CodeGenFileType::ObjectFile, *copy, stream);
     };
     if (Error error = writeFile(path, write))
       return error;
@@ -179,8 +210,7 @@ Error Emitter::writeText(StringRef path) {
     else if (options.form == Form::Bitcode)
       writeBitcode(*llvm, stream);
     else
-      return generate(*llvm, *machine.llvm, CodeGenFileType::AssemblyFile,
-                      stream);
+      return write(CodeGenFileType::AssemblyFile, *llvm, stream);
     return Error::success();
   });
 }
@@ -189,7 +219,11 @@ Error Emitter::writeText(StringRef path) {
 Error Emitter::writeLinked(StringRef path) {
   SmallString<128> object(path);
   object += ".object";
-  scope_exit remove([&] { sys::fs::remove(object); });
+  sys::RemoveFileOnSignal(object);
+  scope_exit remove([&] {
+    sys::fs::remove(object);
+    sys::DontRemoveFileOnSignal(object);
+  });
   if (Error error = writeObject(object))
     return error;
   if (options.form == Form::SharedObject)

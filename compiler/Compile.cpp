@@ -6,6 +6,7 @@
 #include "compiler/Check.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/Dump.h"
+#include "compiler/Fatal.h"
 #include "compiler/Input.h"
 #include "compiler/Pipeline.h"
 #include "compiler/UseOrder.h"
@@ -25,6 +26,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/thread.h"
 
 #include <fmt/format.h>
@@ -74,10 +76,16 @@ public:
 
   void removeEarlier();
 
+  ~Compilation() {
+    for (const std::string &path : guarded)
+      llvm::sys::DontRemoveFileOnSignal(path);
+  }
+
 private:
   Exit compile() {
     if (options.checkOnly)
       return check();
+    guardOutputs();
     if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
         failed(recordOptions()) || failed(checkPrefix()) ||
         failed(runStages()) || failed(write())) {
@@ -112,6 +120,7 @@ private:
   LogicalResult writeDependencies();
   LogicalResult writeReportFile();
   std::vector<std::string> outputs() const;
+  void guardOutputs();
   bool isRead(const std::string &path) const;
   std::string besides(StringRef extension) const;
   std::string prefix() const;
@@ -144,6 +153,7 @@ private:
   std::unique_ptr<Model> model;
   OwningOpRef<ModuleOp> module;
   size_t done = 0; // stages
+  std::vector<std::string> guarded; // outputs
 };
 
 // One pass through the stages; fails where another one may tell of more.
@@ -209,8 +219,18 @@ LogicalResult Compilation::checkOutputs() {
     if (isRead(path))
       return diagnostics.error("'" + path + "' would replace the input",
                                Exit::Usage);
+  guardOutputs(); // the model may name one more
   removeEarlier();
   return success();
+}
+
+// However the process ends, nothing incomplete stays behind.
+void Compilation::guardOutputs() {
+  for (const std::string &path : outputs())
+    if (path != "-" && !isRead(path) && !llvm::is_contained(guarded, path)) {
+      llvm::sys::RemoveFileOnSignal(path);
+      guarded.push_back(path);
+    }
 }
 
 LogicalResult Compilation::checkStages() {
@@ -616,6 +636,7 @@ void discardOutputs(const Options &options) {
 }
 
 Exit compile(const Options &options) {
+  reportFatalErrors(options.input == "-" ? "<stdin>" : options.input);
   Exit exit = Exit::BadInput;
   llvm::thread worker(stackBytes, [&] { exit = Compilation(options).run(); });
   worker.join();

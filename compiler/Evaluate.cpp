@@ -11,9 +11,11 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/include/onnxc/model.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Signals.h"
 
 #include <cstdlib>
 
@@ -52,6 +54,8 @@ public:
             llvm::sys::fs::createTemporaryFile("onnxc", "o", path))
       return llvm::errorCodeToError(code);
     llvm::FileRemover remover(path);
+    llvm::sys::RemoveFileOnSignal(path);
+    llvm::scope_exit forget([&] { llvm::sys::DontRemoveFileOnSignal(path); });
     EmitOptions emission;
     emission.prefix = prefix;
     emission.level = 1;

@@ -1,4 +1,5 @@
 // Every pass of ours and of MLIR, one at a time.
+#include "compiler/Fatal.h"
 #include "compiler/Input.h"
 #include "lowering/Passes.h"
 #include "mlir/InitAllDialects.h"
@@ -41,6 +42,7 @@ static int run(const std::string &input, const std::string &output,
 }
 
 int main(int argc, char **argv) {
+  onnxc::reportFatalErrors("onnxc-opt");
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

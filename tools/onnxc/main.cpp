@@ -3,6 +3,7 @@
 #include "Inspect.h"
 #include "RenderReport.h"
 #include "compiler/Compile.h"
+#include "compiler/Fatal.h"
 #include "compiler/Pipeline.h"
 #include "compiler/report/Report.h"
 #include "mlir/IR/AsmState.h"
@@ -292,6 +293,7 @@ int compileCommand(Command command, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  reportFatalErrors("onnxc");
   if (argc > 1 && StringRef(argv[1]) == "inspect")
     return argc == 3 ? inspect(argv[2]) : usage("inspect takes one object");
   if (argc > 1 && StringRef(argv[1]) == "report")
