@@ -23,6 +23,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -120,13 +121,15 @@ private:
   LogicalResult writeDependencies();
   LogicalResult writeReportFile();
   std::vector<std::string> outputs() const;
+  std::vector<std::string> dumps() const;
+  std::string dumpPath(size_t index) const;
   void guardOutputs();
   bool isRead(const std::string &path) const;
   std::string besides(StringRef extension) const;
   std::string prefix() const;
   bool hasHeader() const {
     return options.form != Form::Llvm && options.form != Form::Bitcode &&
-           options.output != "-";
+           !isWrittenInPlace(options.output);
   }
   bool isText() const {
     return options.form == Form::Assembly || options.form == Form::Llvm ||
@@ -169,7 +172,8 @@ LogicalResult Compilation::checkRound(ModuleOp imported) {
 
 // Every node that is wrong, not only those of the first stage that finds any.
 Exit Compilation::check() {
-  if (failed(checkStages()) || failed(read()) || failed(recordOptions()))
+  if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
+      failed(recordOptions()))
     return std::max(diagnostics.exit(), Exit::BadInput);
   if (done > 0) { // a text that has left the onnx operations behind
     (void)runStages();
@@ -215,10 +219,17 @@ bool Compilation::isRead(const std::string &path) const {
 // What an earlier compilation left goes before the work, so that nobody links
 // it should this one be cut off.
 LogicalResult Compilation::checkOutputs() {
-  for (const std::string &path : outputs())
+  std::vector<std::string> all = outputs();
+  llvm::append_range(all, dumps());
+  llvm::StringSet<> places;
+  for (const std::string &path : all) {
     if (isRead(path))
       return diagnostics.error("'" + path + "' would replace the input",
                                Exit::Usage);
+    if (!isWrittenInPlace(path) && !places.insert(placeOf(path)).second)
+      return diagnostics.error("'" + path + "' would be written twice",
+                               Exit::Usage);
+  }
   guardOutputs(); // the model may name one more
   removeEarlier();
   return success();
@@ -291,6 +302,23 @@ std::vector<std::string> Compilation::outputs() const {
     paths.push_back(weightsPath());
   if (options.writeDependencies)
     paths.push_back(besides(".d"));
+  return paths;
+}
+
+// Where the dump of a stage goes; empty where it is no file.
+std::string Compilation::dumpPath(size_t index) const {
+  StringRef name = pipeline()[index].name;
+  if (options.dumpFolder.empty() ||
+      !(options.dumps.empty() || llvm::is_contained(options.dumps, name)))
+    return "";
+  return fmt::format("{}/{}-{}.mlir", options.dumpFolder, index, name.str());
+}
+
+std::vector<std::string> Compilation::dumps() const {
+  std::vector<std::string> paths;
+  for (size_t index = 0; index < pipeline().size(); ++index)
+    if (std::string path = dumpPath(index); !path.empty())
+      paths.push_back(path);
   return paths;
 }
 
@@ -435,10 +463,11 @@ LogicalResult Compilation::checkPrefix() {
 
 LogicalResult Compilation::dumpStage(size_t index) {
   StringRef name = pipeline()[index].name;
-  bool all = options.dumps.empty() && !options.dumpFolder.empty();
-  if (!all && !llvm::is_contained(options.dumps, name))
-    return success();
-  if (options.dumpFolder.empty()) {
+  std::string path = dumpPath(index);
+  if (path.empty()) {
+    if (!options.dumpFolder.empty() ||
+        !llvm::is_contained(options.dumps, name))
+      return success();
     llvm::errs() << "// after stage '" << name << "'\n";
     dump(*module, llvm::errs());
     return success();
@@ -447,8 +476,6 @@ LogicalResult Compilation::dumpStage(size_t index) {
   llvm::raw_string_ostream stream(text);
   dump(*module, stream);
   llvm::sys::fs::create_directories(options.dumpFolder);
-  std::string path =
-      fmt::format("{}/{}-{}.mlir", options.dumpFolder, index, name.str());
   if (llvm::Error error = writeFiles(OutputFile{path, text}))
     return diagnostics.error(llvm::toString(std::move(error)));
   return success();

@@ -16,10 +16,25 @@ void removeFile(StringRef path) {
     sys::fs::remove(path);
 }
 
-// Devices and pipes cannot be replaced by a rename.
-static bool isWrittenInPlace(StringRef path) {
+bool isWrittenInPlace(StringRef path) {
   return path == "-" ||
          (sys::fs::exists(path) && !sys::fs::is_regular_file(path));
+}
+
+// A link counts as the file that it leads to: a rename replaces the link, but
+// nobody wants both.
+std::string placeOf(StringRef path) {
+  SmallString<256> place, folder(sys::path::parent_path(path));
+  if (!sys::fs::real_path(path, place))
+    return std::string(place);
+  if (sys::fs::real_path(folder.empty() ? "." : folder.str(), place)) {
+    place = path; // there is no such folder yet
+    sys::fs::make_absolute(place);
+  } else {
+    sys::path::append(place, sys::path::filename(path));
+  }
+  sys::path::remove_dots(place, /*remove_dot_dot=*/true);
+  return std::string(place);
 }
 
 static Error describe(StringRef path, Error error) {

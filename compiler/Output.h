@@ -28,6 +28,10 @@ private:
 
 // Writes each file aside and renames it; if one fails, none of them exists.
 llvm::Error writeFiles(llvm::ArrayRef<OutputFile> files);
+// Standard output, devices and pipes, which cannot be replaced.
+bool isWrittenInPlace(llvm::StringRef path);
+// The same for two paths that lead to the same file, which need not exist.
+std::string placeOf(llvm::StringRef path);
 // What an earlier compilation left; only ever regular files.
 void removeFile(llvm::StringRef path);
 

@@ -45,6 +45,13 @@ int renderReport(llvm::ArrayRef<char *> arguments) {
                        "[MEASURED]\n");
     return int(Exit::Usage);
   }
+  for (const char *input : arguments)
+    if (input != arguments[1] && arguments[1] != StringRef("-") &&
+        placeOf(input) == placeOf(arguments[1])) {
+      fmt::print(stderr, "onnxc: error: '{}' would replace an input\n",
+                 arguments[1]);
+      return int(Exit::Usage);
+    }
   llvm::Error error = render(arguments[0], arguments[1],
                              arguments.size() > 2 ? arguments[2] : "");
   if (!error)
