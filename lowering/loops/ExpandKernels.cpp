@@ -63,6 +63,8 @@ private:
   using Functions = SmallVector<func::FuncOp>;
 
   FailureOr<Functions> functionsOf(KernelOp kernel, SymbolTable &symbols) {
+    if (llvm::any_of(kernel->getOperandTypes(), llvm::IsaPred<TensorType>))
+      return kernel.emitOpError("works on tensors: bufferize them first");
     SmallVector<Type> types;
     for (Type type : kernel->getOperandTypes())
       types.push_back(argumentType(type));

@@ -132,3 +132,21 @@ func.func @weights_are_a_stream(%A: memref<1x640xf32>, %W: memref<4x640x16xf32>,
   }
   return
 }
+
+// -----
+
+// Stage loops leaves kernels of tensors; the views are known after planning.
+#all = affine_map<(m, n) -> (m, n)>
+func.func @not_yet(%x: tensor<4x16xf32>, %y: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  // expected-error @below {{works on tensors: bufferize them first}}
+  %0 = onnxc.kernel #onnxc.rows<outer = 1> ins(%x : tensor<4x16xf32>) outs(%y : tensor<4x16xf32>) {
+  ^bb0(%a: tensor<4x16xf32>, %b: tensor<4x16xf32>):
+    %1 = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<4x16xf32>) outs(%b : tensor<4x16xf32>) {
+    ^bb1(%p: f32, %q: f32):
+      linalg.yield %p : f32
+    } -> tensor<4x16xf32>
+    onnxc.yield %1 : tensor<4x16xf32>
+  } -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
