@@ -1,6 +1,7 @@
 #include "Options.h"
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 namespace onnxc::conformance {
@@ -30,6 +31,14 @@ static bool parseCount(std::string_view text, unsigned &number) {
   return error == std::errc() && rest == end && number > 0;
 }
 
+static bool isTolerance(std::string_view text) {
+  double number;
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end && std::isfinite(number) &&
+         number >= 0;
+}
+
 static bool isCompilerFlag(std::string_view flag) {
   for (std::string_view prefix : {"-O", "--mcpu=", "--mattr=", "--numerics="})
     if (flag.starts_with(prefix))
@@ -45,9 +54,9 @@ static bool applyFlag(std::string_view flag, std::string_view value,
   if (flag == "--json")
     return options.json = value, true;
   if (flag == "--rtol")
-    return options.rtol = value, true;
+    return options.rtol = value, isTolerance(value);
   if (flag == "--atol")
-    return options.atol = value, true;
+    return options.atol = value, isTolerance(value);
   if (flag == "--jobs")
     return parseCount(value, options.jobs);
   if (flag == "--timeout")

@@ -3,9 +3,11 @@
 #include "Runner.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
+#include <new>
 #include <regex.h>
 #include <unistd.h>
 
@@ -109,9 +111,7 @@ int usageError(const std::string &problem) {
   return 2;
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+int runTool(int argc, char **argv) {
   std::string problem;
   for (int i = 1; i < argc; ++i)
     if (std::string(argv[i]) == "--help") {
@@ -139,4 +139,20 @@ int main(int argc, char **argv) {
     return 1;
   }
   return all.passed == all.total ? 0 : 5;
+}
+
+void giveUp() {
+  fmt::print(stderr, "onnxc-conformance: not enough memory\n");
+  std::_Exit(1);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::set_new_handler(giveUp);
+  int code = runTool(argc, argv);
+  if (!std::fflush(stdout))
+    return code;
+  fmt::print(stderr, "onnxc-conformance: cannot write to standard output\n");
+  return code ? code : 1;
 }
