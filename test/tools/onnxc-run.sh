@@ -64,6 +64,11 @@ expect 2 '--json belongs to --bench' "$run" "$model" --json
 expect 1 "cannot open" "$run" "$work/absent.o"
 expect 2 'no model' "$run"
 expect 2 "'x:1y2' is no value for --shape" "$run" "$model" --shape x:1y2
+expect 2 "'nan' is no value for --rtol" "$run" "$model" --rtol nan
+expect 2 "'-1e-3' is no value for --atol" "$run" "$model" --atol -1e-3
+expect 2 "'inf' is no value for --stol" "$run" "$model" --stol=inf
+expect 1 'cannot write to standard output' sh -c '"$1" "$2" --dim N=2 > /dev/full' sh "$run" "$model"
+expect 1 'cannot write to standard output' sh -c '"$1" --help > /dev/full' sh "$run"
 expect 2 "unknown flag '--frobnicate'" "$run" "$model" --frobnicate
 expect 0 '^usage: ' "$run" --help
 exit $((failures > 0))

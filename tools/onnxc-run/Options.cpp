@@ -1,6 +1,7 @@
 #include "Options.h"
 
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <string_view>
 
@@ -39,6 +40,12 @@ bool parseNumber(std::string_view text, Number &number) {
   const char *end = text.data() + text.size();
   auto [rest, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && rest == end;
+}
+
+// What nothing differs from, or everything does, is no tolerance.
+bool parseTolerance(std::string_view text, double &tolerance) {
+  return parseNumber(text, tolerance) && std::isfinite(tolerance) &&
+         tolerance >= 0;
 }
 
 bool parseExtent(std::string_view text, int64_t &extent) {
@@ -97,9 +104,9 @@ std::map<std::string_view, Apply> valueFlags(Options &options) {
          return options.report = text, isReportName(options.report);
        }},
       {"--save", [&](auto text) { return options.save = text, true; }},
-      {"--rtol", [&](auto text) { return parseNumber(text, options.rtol); }},
-      {"--atol", [&](auto text) { return parseNumber(text, options.atol); }},
-      {"--stol", [&](auto text) { return parseNumber(text, options.scale); }},
+      {"--rtol", [&](auto text) { return parseTolerance(text, options.rtol); }},
+      {"--atol", [&](auto text) { return parseTolerance(text, options.atol); }},
+      {"--stol", [&](auto text) { return parseTolerance(text, options.scale); }},
       {"--seed", [&](auto text) { return parseNumber(text, options.seed); }},
       {"--runs",
        [&](auto text) {

@@ -7,6 +7,7 @@
 #include "Profile.h"
 #include "Session.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -178,8 +179,7 @@ static void giveUp() {
   std::_Exit(Failed);
 }
 
-int main(int argc, char **argv) {
-  std::set_new_handler(giveUp);
+static int runTool(int argc, char **argv) {
   std::string problem;
   for (int i = 1; i < argc; ++i)
     if (std::string(argv[i]) == "--help") {
@@ -201,4 +201,12 @@ int main(int argc, char **argv) {
   if (int code = compileModel(*options, object))
     return code;
   return runObject(object, *options);
+}
+
+int main(int argc, char **argv) {
+  std::set_new_handler(giveUp);
+  int code = runTool(argc, argv);
+  if (std::fflush(stdout))
+    return fail("cannot write to standard output", code ? Exit(code) : Failed);
+  return code;
 }
