@@ -636,7 +636,9 @@ LogicalResult Compilation::writeDependencies() {
               std::string(1, c);
     return text;
   };
-  std::string rule = escaped(options.output) + ": " + escaped(options.input);
+  std::string rule = escaped(options.output) + ":";
+  if (options.input != "-")
+    rule += " " + escaped(options.input);
   if (model)
     for (auto &file : model->dataFiles)
       rule += " \\\n  " + escaped(model->folder + "/" + file.first().str());
