@@ -263,6 +263,16 @@ std::string complete(Options &options, const Flags &flags, Command command) {
   return "";
 }
 
+const char *const overview =
+    "compiles ONNX models to native objects\n"
+    "\n"
+    "  onnxc MODEL -o OBJECT [options]   compiles\n"
+    "  onnxc check MODEL [options]       names every node that would not "
+    "compile\n"
+    "  onnxc inspect OBJECT              says what an object holds\n"
+    "  onnxc report REPORT.json OUT      writes a report as .txt, .json or "
+    ".html\n";
+
 int compileCommand(Command command, int argc, char **argv) {
   forgetForeignFlags();
   Flags flags;
@@ -276,7 +286,7 @@ int compileCommand(Command command, int argc, char **argv) {
   });
   cl::HideUnrelatedOptions(category);
   bool isParsed = cl::ParseCommandLineOptions(
-      argc, argv, "compiles ONNX models to native objects\n", &llvm::errs());
+      argc, argv, overview, &llvm::errs());
   Options options = flags.options();
   std::string problem =
       isParsed ? complete(options, flags, command) : std::string();
