@@ -1,5 +1,5 @@
 # A room is a top-level folder with one library. It is compiled against a view: a folder of links to itself and to the
-# rooms it declares, so that an include of any other room does not compile.
+# rooms it declares, so that an include of any other room does not compile. test/rooms.py checks what was compiled.
 set(ONNXC_GEN ${CMAKE_BINARY_DIR}/gen)
 set(ONNXC_WARNINGS -Wall -Wextra -Wno-unused-parameter)
 
@@ -51,6 +51,7 @@ endfunction()
 function(onnxc_room name)
   cmake_parse_arguments(ARG "" "" "USES;LIBS" ${ARGN})
   onnxc_view(${name} ${name} ${ARG_USES})
+  file(WRITE ${CMAKE_BINARY_DIR}/view/${name}.libs "${ARG_LIBS}")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
   set(ONNXC_GENERATED_SOURCES "")
   if(EXISTS ${CMAKE_SOURCE_DIR}/${name}/CMakeLists.txt)
@@ -86,6 +87,7 @@ endmacro()
 function(onnxc_tool name)
   cmake_parse_arguments(ARG "" "" "USES;LIBS" ${ARGN})
   onnxc_view(${name} ${ARG_USES})
+  file(WRITE ${CMAKE_BINARY_DIR}/view/${name}.libs "${ARG_LIBS}")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/${name}/*.cpp)
   add_executable(${name} ${sources})
   onnxc_compile_with(${name} ${name} ${ARG_USES})
