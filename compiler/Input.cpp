@@ -7,7 +7,8 @@ using namespace llvm;
 namespace onnxc {
 
 // Twice as much each time, but never more room than can be needed.
-static Expected<std::unique_ptr<MemoryBuffer>> readStream(sys::fs::file_t file) {
+static Expected<std::unique_ptr<MemoryBuffer>>
+readStream(sys::fs::file_t file) {
   constexpr size_t most = largestMessageBytes + 1;
   SmallVector<char, 0> bytes;
   size_t size = 0;

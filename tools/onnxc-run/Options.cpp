@@ -106,7 +106,8 @@ std::map<std::string_view, Apply> valueFlags(Options &options) {
       {"--save", [&](auto text) { return options.save = text, true; }},
       {"--rtol", [&](auto text) { return parseTolerance(text, options.rtol); }},
       {"--atol", [&](auto text) { return parseTolerance(text, options.atol); }},
-      {"--stol", [&](auto text) { return parseTolerance(text, options.scale); }},
+      {"--stol",
+       [&](auto text) { return parseTolerance(text, options.scale); }},
       {"--seed", [&](auto text) { return parseNumber(text, options.seed); }},
       {"--runs",
        [&](auto text) {
