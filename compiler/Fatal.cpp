@@ -19,9 +19,10 @@ std::string subject;
 // Takes no memory: there may be none.
 [[noreturn]] void end(StringRef reason, Exit code) {
   static std::atomic_flag ending;
-  if (ending.test_and_set()) // another thread is about to end us
-    for (;;)
-      pause();
+  if (ending.test_and_set()) { // another thread is about to end us
+    sleep(1);
+    std::_Exit(int(code));
+  }
   for (StringRef part : {StringRef(subject), StringRef(": error: "),
                          reason.take_until([](char c) { return c == '\n'; }),
                          StringRef("\n")})
