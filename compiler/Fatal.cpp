@@ -5,6 +5,7 @@
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -47,6 +48,8 @@ void endOnError(void *, const char *reason, bool isDefect) {
 void reportFatalErrors(const std::string &about) {
   bool isFirst = subject.empty();
   subject = about;
+  // A file too large is an error of writing it; LLVM would call it a crash.
+  signal(SIGXFSZ, SIG_IGN);
   if (!isFirst)
     return;
   install_bad_alloc_error_handler(endWithoutMemory, nullptr);
