@@ -108,7 +108,7 @@ def LowerControlFlow : Pass<"lower-control-flow", "mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
-                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
+                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
 }
 
 def TurnNarrowConvolutions : Pass<"turn-narrow-convolutions", "mlir::ModuleOp"> {

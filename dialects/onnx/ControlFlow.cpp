@@ -308,6 +308,10 @@ SmallVector<Node> batchedScan(Graph &graph, BatchedScan in) {
   int64_t states = int64_t(in.inputs.size()) - in.sequences;
   bool hasLengths = in.lengths.given();
   SmallVector<Node> all(in.inputs);
+  if (hasLengths)
+    in.lengths = require(
+        in.lengths, sizeOf(in.lengths, 0) == sizeOf(all.front(), 0),
+        {Status::Shape, "sequence_lens", "does not have one for each of a batch"});
   SmallVector<int64_t> reversed(in.sequences, 0);
   for (int64_t i = 0; i < in.sequences; ++i) {
     bool isReversed = valueOr(in.directions, i, 0) == 1;

@@ -5,6 +5,7 @@
 // body made.
 #include "dialects/onnx/Families.h"
 #include "lowering/Passes.h"
+#include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/ScanOutput.h"
 
 using namespace mlir;
@@ -147,7 +148,19 @@ void replaceResults(ImplicitLocOpBuilder &builder, Operation *op,
   op->erase();
 }
 
-void lowerScan(ScanOp op) {
+// The first of the scanned inputs says how often the body runs.
+LogicalResult requireEqualLengths(ImplicitLocOpBuilder &builder, ScanOp op,
+                                  ValueRange scanned, ArrayRef<int64_t> axes) {
+  Index count = sizeOf(builder, scanned[0], axes[0]);
+  for (size_t i = 1; i < scanned.size(); ++i)
+    if (failed(require(builder, sizeOf(builder, scanned[i], axes[i]) == count,
+                       Status::Shape, op, "scanned inputs differ in length",
+                       "initial_state_and_scan_inputs")))
+      return failure();
+  return success();
+}
+
+LogicalResult lowerScan(ScanOp op) {
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Block &body = op.getBody().front();
   size_t states = op.getInputs().size() - op.getNumScanInputs();
@@ -155,6 +168,8 @@ void lowerScan(ScanOp op) {
   SmallVector<int64_t> axes;
   for (auto [i, input] : llvm::enumerate(scanned))
     axes.push_back(op.inputAxis(i, rankOf(input)));
+  if (failed(requireEqualLengths(builder, op, scanned, axes)))
+    return failure();
   Value count = builder.createOrFold<tensor::DimOp>(scanned[0], axes[0]);
 
   LoopValues loop;
@@ -200,6 +215,7 @@ void lowerScan(ScanOp op) {
       scf::ForOp::create(builder, index(builder, 0), count, index(builder, 1),
                          loop.initial(builder), iterate);
   replaceResults(builder, op, loop, run.getResults(), count);
+  return success();
 }
 
 // Whether only the count ends the loop.
@@ -300,14 +316,16 @@ void lowerConditionalLoop(LoopOp op) {
                  run.getResult(0));
 }
 
-void lower(Operation *op) {
-  if (auto branch = dyn_cast<IfOp>(op))
-    return lowerIf(branch);
+LogicalResult lower(Operation *op) {
   if (auto scan = dyn_cast<ScanOp>(op))
     return lowerScan(scan);
-  auto loop = mlir::cast<LoopOp>(op);
-  return runsToItsCount(loop) ? lowerCountedLoop(loop)
-                              : lowerConditionalLoop(loop);
+  if (auto branch = dyn_cast<IfOp>(op))
+    lowerIf(branch);
+  else if (auto loop = mlir::cast<LoopOp>(op); runsToItsCount(loop))
+    lowerCountedLoop(loop);
+  else
+    lowerConditionalLoop(loop);
+  return success();
 }
 
 LogicalResult checkTypes(Operation *op) {
@@ -350,7 +368,8 @@ struct LowerControlFlow : impl::LowerControlFlowBase<LowerControlFlow> {
       if (failed(checkTypes(op)) || failed(checkDepth(op)))
         return signalPassFailure();
     for (Operation *op : subgraphs)
-      lower(op);
+      if (failed(lower(op)))
+        return signalPassFailure();
   }
 };
 

@@ -78,3 +78,15 @@ func.func @scan(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   }) : (tensor<3x2xf32>) -> tensor<3x2xf32>
   return %y : tensor<3x2xf32>
 }
+
+// CHECK-LABEL: @scanned_inputs_must_be_equally_long
+// CHECK: %[[SAME:.*]] = arith.cmpi eq
+// CHECK: onnxc.check %[[SAME]]
+// CHECK: scf.for
+func.func @scanned_inputs_must_be_equally_long(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = "onnx.Scan"(%x, %y) <{num_scan_inputs = 2 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    "onnx.Yield"(%b) : (tensor<f32>) -> ()
+  }) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
