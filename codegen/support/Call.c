@@ -59,7 +59,8 @@ static bool byte_size(const int64_t *dims, uint32_t rank, uint32_t bits,
   return *bytes <= PTRDIFF_MAX;
 }
 
-// A view of elements of `bytes` each; strides count elements.
+// A view of elements of `bytes` each; strides count elements. Elements of fewer
+// bits than eight have a byte of their own here.
 typedef struct view {
   const char *data;
   const int64_t *dims, *strides;
@@ -92,12 +93,32 @@ static char *copy_elements(char *to, view from) {
   return to;
 }
 
+// Row-major, the first element in the lowest bits; returns the position behind
+// the last one, of those that began at `position`.
+static uint64_t pack_elements(unsigned char *to, uint64_t position, view from,
+                              uint32_t bits) {
+  if (from.rank == 0) {
+    uint64_t bit = position * bits;
+    uint32_t code = *(const unsigned char *)from.data & ((1u << bits) - 1);
+    uint32_t before = bit % 8 ? to[bit / 8] : 0;
+    to[bit / 8] = (unsigned char)(before | code << bit % 8);
+    return position + 1;
+  }
+  view part = {from.data, from.dims + 1, from.strides + 1, from.rank - 1,
+               from.bytes};
+  for (int64_t i = 0; i < from.dims[0]; ++i) {
+    position = pack_elements(to, position, part, bits);
+    part.data += from.strides[0];
+  }
+  return position;
+}
+
 int32_t onnxc_result(const onnxc_call *call, uint32_t index, const void *data,
                      const int64_t *dims, const int64_t *strides, uint32_t rank,
-                     uint32_t element_bytes) {
+                     uint32_t element_bits) {
   onnxc_tensor *output = &call->outputs[index];
   uint64_t bytes = 0;
-  if (!byte_size(dims, rank, element_bytes * 8, &bytes))
+  if (!byte_size(dims, rank, element_bits, &bytes))
     return onnxc_fail(call, ONNXC_CAPACITY, "output", NULL);
   for (uint32_t i = 0; i < rank; ++i)
     output->dims[i] = dims[i];
@@ -112,8 +133,11 @@ int32_t onnxc_result(const onnxc_call *call, uint32_t index, const void *data,
       return onnxc_fail(call, ONNXC_ALLOCATOR, "output", NULL);
     output->capacity_bytes = bytes;
   }
-  copy_elements(output->data,
-                (view){data, dims, strides, rank, element_bytes});
+  view from = {data, dims, strides, rank, (element_bits + 7) / 8};
+  if (element_bits < 8)
+    pack_elements(output->data, 0, from, element_bits);
+  else
+    copy_elements(output->data, from);
   return ONNXC_OK;
 }
 

@@ -2,6 +2,7 @@
 // records the error and returns its status. Memory that the caller provides
 // during the run fails in the same way.
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/PackedElement.h"
 #include "lowering/Passes.h"
 #include "lowering/llvm/Abi.h"
 #include "lowering/llvm/Table.h"
@@ -84,7 +85,8 @@ public:
                          {call, integer(i32, op.getIndex()),
                           dataOf(op.getValue(), view.getOffset(), bytes),
                           arrayOf(sizes), arrayOf(view.getStrides()),
-                          integer(i32, type.getRank()), integer(i32, bytes)});
+                          integer(i32, type.getRank()),
+                          integer(i32, bitsOf(op, bytes))});
     Value isStored = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq,
                                           status, integer(i32, ONNXC_OK));
     Block *next = split(op), *failed = func.addBlock();
@@ -96,6 +98,12 @@ public:
   }
 
 private:
+  // Of an element as the caller has it: packed ones have a byte each until now.
+  static int64_t bitsOf(ResultOp op, int64_t bytes) {
+    Type element = packedElement(op->getDiscardableAttrDictionary());
+    return element ? element.getIntOrFloatBitWidth() : bytes * 8;
+  }
+
   void begin(Operation *op) {
     builder.setInsertionPoint(op);
     builder.setLoc(op->getLoc());

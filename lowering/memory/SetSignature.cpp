@@ -3,6 +3,7 @@
 // signature. The caller's buffers are arguments from here on and each result is
 // materialized in one: bufferization then lets the last producer write there,
 // and a copy is left only where the value lives somewhere else already.
+#include "lowering/PackedElement.h"
 #include "lowering/Passes.h"
 #include "lowering/memory/EntryFormulas.h"
 #include "lowering/memory/Signature.h"
@@ -115,7 +116,10 @@ struct SetSignature : impl::SetSignatureBase<SetSignature> {
         return model.emitError() << "output " << index << " has no rank";
       Location loc = result.getLoc();
       DictionaryAttr attributes = model.getResultAttrDict(index);
-      if (auto sizes = entrySizes(formulas, result)) {
+      // Where a size is not constant, only the call that ends packs.
+      auto sizes = packedElement(attributes) ? std::nullopt
+                                             : entrySizes(formulas, result);
+      if (sizes) {
         allSizes.append(*sizes);
         bufferization::MaterializeInDestinationOp::create(
             builder, loc, TypeRange(), result,

@@ -1,6 +1,9 @@
 // Inside a model every element has a byte of its own or more. At its border,
 // elements of 4 and 2 bits lie packed, the first in the lowest bits: they are
-// unpacked where they come in and packed where they leave.
+// unpacked where they come in and packed where they leave. An argument whose
+// size only the run knows keeps its type, though only the first of its bytes are
+// there; a result of such a size is packed when it is handed over.
+#include "lowering/PackedElement.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/OnnxToLinalg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,16 +20,6 @@ using namespace mlir;
 
 namespace {
 
-// The onnx element type of an argument or result that lies packed; null for
-// others.
-Type packedElement(DictionaryAttr attrs) {
-  auto element = attrs ? attrs.getAs<TypeAttr>(elementAttrName) : TypeAttr();
-  bool packed = element && element.getValue().isIntOrFloat() &&
-                element.getValue().getIntOrFloatBitWidth() < 8 &&
-                !element.getValue().isInteger(1);
-  return packed ? element.getValue() : Type();
-}
-
 // The interface sees bytes; the attribute keeps what they mean.
 NamedAttribute packedAttr(RankedTensorType type, Type element) {
   return {StringAttr::get(type.getContext(), elementAttrName),
@@ -39,7 +32,9 @@ RankedTensorType bytesFor(RankedTensorType type, Type element) {
 }
 
 RankedTensorType flatType(RankedTensorType type) {
-  return RankedTensorType::get(type.getNumElements(), type.getElementType());
+  int64_t count = type.hasStaticShape() ? type.getNumElements()
+                                        : ShapedType::kDynamic;
+  return RankedTensorType::get(count, type.getElementType());
 }
 
 SmallVector<ReassociationIndices> allInOne(int64_t rank) {
@@ -59,13 +54,30 @@ Value shiftFor(OpBuilder &b, Location loc, Value position, int64_t bits) {
                                number(b, loc, bits, b.getI8Type()));
 }
 
-Value unpack(ImplicitLocOpBuilder &b, Value bytes, RankedTensorType type,
+// The elements of an argument as one row, which are bytes still: of those only
+// the first are there.
+Value flattened(ImplicitLocOpBuilder &b, Value bytes, RankedTensorType type) {
+  return type.getRank() > 1 && !type.hasStaticShape()
+             ? tensor::CollapseShapeOp::create(b, flatType(type), bytes,
+                                               allInOne(type.getRank()))
+                   .getResult()
+             : bytes;
+}
+
+Value unpack(ImplicitLocOpBuilder &b, Value argument, RankedTensorType type,
              Type element) {
   int64_t bits = element.getIntOrFloatBitWidth(), perByte = 8 / bits;
-  if (type.getNumElements() == 0)
+  bool isKnown = type.hasStaticShape();
+  if (isKnown && type.getNumElements() == 0)
     return tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-  Value empty = tensor::EmptyOp::create(b, flatType(type).getShape(),
-                                        type.getElementType());
+  Value bytes = flattened(b, argument, type);
+  SmallVector<OpFoldResult> sizes =
+      isKnown ? getAsIndexOpFoldResult(b.getContext(), type.getShape())
+              : tensor::getMixedSizes(b, b.getLoc(), argument);
+  SmallVector<OpFoldResult> count =
+      isKnown ? SmallVector<OpFoldResult>{b.getIndexAttr(type.getNumElements())}
+              : tensor::getMixedSizes(b, b.getLoc(), bytes);
+  Value empty = tensor::EmptyOp::create(b, count, type.getElementType());
   AffineExpr at = b.getAffineDimExpr(0);
   SmallVector<AffineMap> maps = {AffineMap::get(1, 0, at.floorDiv(perByte)),
                                  b.getMultiDimIdentityMap(1)};
@@ -90,8 +102,10 @@ Value unpack(ImplicitLocOpBuilder &b, Value bytes, RankedTensorType type,
   if (type.getRank() == 0)
     return tensor::CollapseShapeOp::create(b, type, flat,
                                            ArrayRef<ReassociationIndices>());
-  return tensor::ExpandShapeOp::create(b, type, flat,
-                                       allInOne(type.getRank()));
+  if (type.getRank() == 1)
+    return flat;
+  return tensor::ExpandShapeOp::create(b, type, flat, allInOne(type.getRank()),
+                                       sizes);
 }
 
 Value pack(ImplicitLocOpBuilder &b, Value value, Type element) {
@@ -141,16 +155,7 @@ Value pack(ImplicitLocOpBuilder &b, Value value, Type element) {
       .getResult(0);
 }
 
-LogicalResult checkSizes(func::FuncOp func, Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  if (tensor.hasStaticShape())
-    return success();
-  return func.emitError("packed inputs and outputs of sizes that only the run "
-                        "knows are not supported; fix them with --shape or "
-                        "--dim");
-}
-
-LogicalResult packBorders(func::FuncOp func) {
+void packBorders(func::FuncOp func) {
   ImplicitLocOpBuilder builder(func.getLoc(), func.getContext());
   builder.setInsertionPointToStart(&func.front());
   for (BlockArgument argument : func.getArguments()) {
@@ -158,12 +163,12 @@ LogicalResult packBorders(func::FuncOp func) {
     Type element = packedElement(func.getArgAttrDict(i));
     if (!element)
       continue;
-    if (failed(checkSizes(func, argument.getType())))
-      return failure();
     auto type = cast<RankedTensorType>(argument.getType());
-    argument.setType(bytesFor(type, element));
-    NamedAttribute attr = packedAttr(type, element);
-    func.setArgAttr(i, attr.getName(), attr.getValue());
+    if (type.hasStaticShape()) {
+      argument.setType(bytesFor(type, element));
+      NamedAttribute attr = packedAttr(type, element);
+      func.setArgAttr(i, attr.getName(), attr.getValue());
+    }
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : argument.getUses())
       uses.push_back(&use);
@@ -176,11 +181,9 @@ LogicalResult packBorders(func::FuncOp func) {
   for (OpOperand &result : end->getOpOperands()) {
     unsigned i = result.getOperandNumber();
     Type element = packedElement(func.getResultAttrDict(i));
-    if (!element)
-      continue;
-    if (failed(checkSizes(func, result.get().getType())))
-      return failure();
     auto type = cast<RankedTensorType>(result.get().getType());
+    if (!element || !type.hasStaticShape())
+      continue;
     NamedAttribute attr = packedAttr(type, element);
     func.setResultAttr(i, attr.getName(), attr.getValue());
     result.set(pack(builder, result.get(), element));
@@ -188,14 +191,13 @@ LogicalResult packBorders(func::FuncOp func) {
   func.setType(FunctionType::get(func.getContext(),
                                  func.front().getArgumentTypes(),
                                  end->getOperandTypes()));
-  return success();
 }
 
 struct PackBorders : impl::PackBordersBase<PackBorders> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func.isPublic() && !func.isExternal() && failed(packBorders(func)))
-        return signalPassFailure();
+      if (func.isPublic() && !func.isExternal())
+        packBorders(func);
   }
 };
 

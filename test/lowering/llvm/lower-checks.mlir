@@ -80,3 +80,21 @@ module attributes {onnxc.target = #target} {
     return %ok : i32
   }
 }
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "",
+  vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768,
+  l2_bytes = 262144, index_bits = 64, heap = true, has_f16 = true>
+
+// Elements of four bits have a byte each until they are handed over.
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func private @model
+  // CHECK: %[[BITS:.*]] = llvm.mlir.constant(4 : i32)
+  // CHECK: call @onnxc_result({{.*}}, %[[BITS]])
+  func.func private @model(%x: memref<?xi8>, %call: !llvm.ptr) -> i32 {
+    onnxc.result %x, 0 {onnxc.element = i4} : memref<?xi8>
+    %ok = arith.constant 0 : i32
+    return %ok : i32
+  }
+}

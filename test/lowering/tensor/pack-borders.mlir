@@ -22,7 +22,14 @@ func.func @whole_bytes_stay(%x: tensor<3x5xi8> {onnxc.element = f8E4M3FN}) -> te
 
 // -----
 
-// expected-error @+1 {{packed inputs and outputs of sizes that only the run knows are not supported}}
-func.func @unknown_sizes_cannot_be_packed(%x: tensor<?xi8> {onnxc.element = i4}) {
-  return
+// CHECK-LABEL: @unknown_sizes_keep_their_type_and_are_read_as_bytes
+// CHECK-SAME: (%[[PACKED:.*]]: tensor<?x3xi8> {onnxc.element = i4})
+// CHECK-SAME: -> (tensor<?x3xi8> {onnxc.element = i4})
+func.func @unknown_sizes_keep_their_type_and_are_read_as_bytes(%x: tensor<?x3xi8> {onnxc.element = i4})
+    -> (tensor<?x3xi8> {onnxc.element = i4}) {
+  // CHECK: %[[BYTES:.*]] = tensor.collapse_shape %[[PACKED]]
+  // CHECK: linalg.generic {{.*}} ins(%[[BYTES]] : tensor<?xi8>)
+  // CHECK: %[[WHOLE:.*]] = tensor.expand_shape
+  // CHECK: return %[[WHOLE]]
+  return %x : tensor<?x3xi8>
 }
