@@ -55,12 +55,13 @@ Scalar fromBits(ScalarBuilder &b, Scalar bits) {
           b.getF32Type()};
 }
 
-// Eight bits of exponent and nothing else.
+// Eight bits of exponent and nothing else: code 0 is half of the smallest normal
+// number.
 Value encodeExponent(ScalarBuilder &b, Scalar bits, Narrowing how) {
   Scalar exponent = (bits >> 23) & 255, fraction = bits & 0x7fffff;
   Scalar up = how.roundMode == "down" ? exponent != exponent
               : how.roundMode == "up"
-                  ? fraction != 0
+                  ? fraction > select(exponent == 0, 0x400000, 0)
                   : fraction > 0x400000 ||
                         (fraction == 0x400000 && exponent != 0);
   if (how.saturate)

@@ -3,7 +3,7 @@ from rows import *
 
 def to(dtype, **attributes):
     numbers = {"f32": 1, "u8": 2, "i8": 3, "u16": 4, "i16": 5, "i32": 6, "i64": 7, "bool": 9, "f16": 10, "f64": 11,
-               "u32": 12, "u64": 13, "bf16": 16, "e4m3": 17, "e5m2": 19, "i4": 22}
+               "u32": 12, "u64": 13, "bf16": 16, "e4m3": 17, "e5m2": 19, "i4": 22, "e8m0": 24}
     return {"to": numbers[dtype], **attributes}
 
 
@@ -46,5 +46,8 @@ becomes 0: the same on every machine. Narrower integers take the low bits of the
         attributes=to("e4m3", saturate=0)),
     Row("Cast", "f32 to e5m2, saturating", [f32(1e6, -inf, nan)], e5m2(57344, -57344, nan), attributes=to("e5m2")),
     Row("Cast", "f32 to e5m2, not saturating", [f32(1e6, -1e6)], e5m2(inf, -inf), attributes=to("e5m2", saturate=0)),
+    Row("Cast", "f32 to e8m0 rounds up; half of the least normal number is its least",
+        [f32(2.0**-127, 2.0**-126, 3, 4)], e8m0(2.0**-127, 2.0**-126, 4, 4), reference=e8m0(2.0**-126, 2.0**-126, 4, 4),
+        attributes=to("e8m0"), opset=25),
     Row("BitCast", "keeps the bits", [f32(-0.0, 1)], i32(-2**31, 0x3f800000), attributes=to("i32"), opset=26),
 ]

@@ -42,7 +42,7 @@ def maker(dtype):
 f64, f32, f16, bf16 = map(maker, ["float64", "float32", "float16", "bfloat16"])
 i64, i32, i16, i8 = map(maker, ["int64", "int32", "int16", "int8"])
 u64, u32, u16, u8 = map(maker, ["uint64", "uint32", "uint16", "uint8"])
-boolean, e4m3, e5m2, i4 = map(maker, ["bool", "float8_e4m3fn", "float8_e5m2", "int4"])
+boolean, e4m3, e5m2, e8m0, i4 = map(maker, ["bool", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "int4"])
 
 
 @dataclass(frozen=True)
