@@ -2,6 +2,7 @@ from rows import *
 
 EDGES = f32([[[[1, 2], [3, 4]]]])
 POOL = {"kernel_shape": [1, 2], "strides": [1, 2]}
+STEPS = u8([[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]])
 LINE = f32([[[0, 10, 20]]])
 SIZES = i64(1, 1, 6)
 
@@ -54,6 +55,17 @@ NaN goes through a maximum. Padding of a MaxPool is no element; a window that ho
     Row("Resize", "NaN spreads to its neighbours", [f32([[[0, nan, 20]]]), None, None, SIZES],
         f32([[[0, nan, nan, nan, nan, 20]]]),
         ort=f32([[[nan, nan, nan, nan, nan, 20]]]), attributes={"mode": "linear"}, constants=(3,)),
+    Row("Resize", "integers are rounded once, at the end", [STEPS, None, f32(1, 1, 0.8, 0.8)],
+        u8([[[[2, 3, 4], [7, 8, 9], [12, 13, 14]]]]), ort=u8([[[[1, 2, 4], [6, 7, 9], [11, 12, 14]]]]),
+        attributes={"mode": "linear"}, constants=(2,)),
+    Row("Resize", "integers, cubic", [STEPS, None, f32(1, 1, 0.8, 0.8)],
+        u8([[[[1, 3, 4], [7, 8, 9], [12, 13, 15]]]]), ort=REFUSES, attributes={"mode": "cubic"}, constants=(2,)),
+    Row("Resize", "a size is the floor of the exact product: 5 * f32(1.4) is below 7",
+        [i32([[[1, 2, 3, 4, 5]]]), None, f32(1, 1, 1.4)],
+        i32([[[1, 2, 2, 3, 4, 4]]]), ort=i32([[[1, 2, 2, 3, 4, 4, 5]]]), constants=(2,)),
+    Row("Resize", "tf_crop_and_resize in a region of NaN", [LINE, f32(0, 0, nan, 1, 1, 1), None, i64(1, 1, 2)],
+        f32([[[7, 7]]]), ort=OPEN, reference=f32([[[nan, nan]]]), why="nowhere is outside", constants=(3,),
+        attributes={"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.0}),
     Row("GridSample", "outside, zeros", [EDGES, grid((-1, -1), (-3, 0), (1, 1))], f32([[[[0.25, 0, 1]]]])),
     Row("GridSample", "outside, border", [EDGES, grid((-1, -1), (-3, 0), (5, 5))], f32([[[[1, 2, 4]]]]),
         attributes={"padding_mode": "border"}),

@@ -1,5 +1,6 @@
 // Resize, one axis after another: a loop that reads the neighbours of each
-// element where tables say. Where each has but one, all axes at once.
+// element where tables say. Where each has but one, all axes at once. What lies
+// between two axes is not rounded to the type of the elements.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/ResizeTables.h"
@@ -33,11 +34,11 @@ Sizes here(ImplicitLocOpBuilder &builder, int64_t rank) {
 // All neighbours at once, where they are few: along one axis, or along several
 // of which each element has one neighbour.
 Value resample(ImplicitLocOpBuilder &builder, const Resampling &how,
-               ArrayRef<ResizedAxis> axes, Value image, Type element,
-               ArrayRef<Index> sizes) {
+               ArrayRef<ResizedAxis> axes, Value image, Type from,
+               Type element, ArrayRef<Index> sizes) {
   int64_t rank = sizes.size(), taps = *how.neighbours();
   Type wide = how.nearest ? Type(builder.getF32Type())
-                          : wideType(builder, element);
+                          : wideType(builder, from);
   SmallVector<ResizeTables> tables;
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
@@ -67,7 +68,7 @@ Value resample(ImplicitLocOpBuilder &builder, const Resampling &how,
         if (tables[i].creeps)
           at[axis.dim] = {inner, CreepOp::create(inner, position.value)};
       }
-      return load(scalars, extract(inner, image, at), element);
+      return load(scalars, extract(inner, image, at), from);
     };
     Scalar value = read(0);
     if (!how.nearest)
@@ -88,11 +89,11 @@ Value resample(ImplicitLocOpBuilder &builder, const Resampling &how,
 
 // One neighbour after another.
 Value accumulate(ImplicitLocOpBuilder &builder, const Resampling &how,
-                  const ResizedAxis &axis, Value image, Type element,
-                  ArrayRef<Index> sizes) {
+                 const ResizedAxis &axis, Value image, Type from, Type element,
+                 ArrayRef<Index> sizes) {
   int64_t rank = sizes.size();
   MLIRContext *context = builder.getContext();
-  Type wide = wideType(builder, element);
+  Type wide = wideType(builder, from);
   auto [positions, weights, sums] = manyNeighboursOf(builder, how, axis);
   Value start = linalg::FillOp::create(builder, zeroOf(builder, wide),
                                        emptyOf(builder, sizes, wide))
@@ -113,7 +114,7 @@ Value accumulate(ImplicitLocOpBuilder &builder, const Resampling &how,
     at[axis.dim] = asPosition(inner, args[0]);
     Type f64 = builder.getF64Type();
     Scalar weight(scalars, args[1], f64), sum(scalars, args[2], f64);
-    Scalar x = load(scalars, extract(inner, image, at), element);
+    Scalar x = load(scalars, extract(inner, image, at), from);
     Scalar share = cast(weight / sum, wide);
     Scalar old(scalars, args[3], wide);
     linalg::YieldOp::create(
@@ -250,9 +251,12 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
       ArrayRef<ResizedAxis> now = how.nearest ? axes : ArrayRef(axes).take_front();
       for (const ResizedAxis &axis : now)
         sizes[axis.dim] = axis.to;
+      bool isLast = now.size() == axes.size();
+      Type to = isLast ? inputs[0].element : wideType(builder, element);
       image = how.neighbours()
-                  ? resample(builder, how, now, image, element, sizes)
-                  : accumulate(builder, how, now[0], image, element, sizes);
+                  ? resample(builder, how, now, image, element, to, sizes)
+                  : accumulate(builder, how, now[0], image, element, to, sizes);
+      element = to;
       axes.erase(axes.begin(), axes.begin() + now.size());
     }
     rewriter.replaceOp(op, castTo(builder, image,
