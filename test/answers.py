@@ -170,8 +170,8 @@ def read_answers(content):
 class Way:
     """One way to compile and run cases."""
 
-    def __init__(self, name, binaries, work, target=(), compiler="clang-22", emulator=()):
-        self.name, self.onnxc, self.target, self.emulator = name, binaries / "onnxc", target, emulator
+    def __init__(self, name, binaries, work, flags=(), compiler="clang-22", emulator=()):
+        self.name, self.onnxc, self.flags, self.emulator = name, binaries / "onnxc", flags, emulator
         self.work = work / name
         self.work.mkdir(parents=True, exist_ok=True)
         self.program = self.work / "run"
@@ -185,7 +185,7 @@ class Way:
         path = self.work / f"{name}.onnx"
         path.write_bytes(proto.SerializeToString())
         try:
-            done = subprocess.run([self.onnxc, path, "-o", path.with_suffix(".o"), *self.target], capture_output=True,
+            done = subprocess.run([self.onnxc, path, "-o", path.with_suffix(".o"), *self.flags], capture_output=True,
                                   text=True, check=False, timeout=120)
         except subprocess.TimeoutExpired:
             return "onnxc takes more than two minutes"
@@ -222,8 +222,8 @@ class Way:
 
 # Comparison.
 
-def is_number(array):
-    return array.dtype.kind in "iub" or array.dtype.name in ("int4", "uint4", "int2", "uint2")
+def is_integer(dtype):
+    return dtype.kind in "iub" or dtype.name in ("int4", "uint4", "int2", "uint2")
 
 
 def differs(actual, expected, within):
@@ -233,7 +233,7 @@ def differs(actual, expected, within):
     for a, e in zip(actual, expected):
         if a.dtype != e.dtype or a.shape != e.shape:
             return f"{a.dtype}{list(a.shape)}, expected {e.dtype}{list(e.shape)}"
-        if is_number(a):
+        if is_integer(a.dtype):
             same = a.astype(int) == e.astype(int) if a.dtype.itemsize < 8 else a == e
         else:
             a, e = a.astype(np.float64), e.astype(np.float64)

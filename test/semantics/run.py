@@ -115,7 +115,7 @@ def main():
     rows = [row for _, _, family in table.FAMILIES for row in family if pattern.search(row.name)]
     here = answers.Way("x86-64", binaries, work)
     known = answers.Way("known", binaries, work)
-    there = answers.Way("aarch64", binaries, work, target=["--target=aarch64-linux-gnu"],
+    there = answers.Way("aarch64", binaries, work, flags=["--target=aarch64-linux-gnu"],
                         compiler="aarch64-linux-gnu-gcc", emulator=["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"])
     ways = [here, known, there]
     alone = {i for i, row in enumerate(rows) if isinstance(row.expect, Outcome)}

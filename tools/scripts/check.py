@@ -110,9 +110,12 @@ def models():
 
 
 def results_of(*command):
-    """What a script says in lines "PASS: name" and "FAIL: name", the reason below; one that says nothing has failed."""
+    """What a script says in lines "PASS: name" and "FAIL: name", the reason below; one that says nothing has failed. What
+    it counts, "COUNT: ...", is printed."""
     done = run(*command)
-    results = re.findall(r"^(PASS|FAIL): (.*)\n((?:(?!PASS: |FAIL: ).*\n)*)", done.stdout, re.MULTILINE)
+    for count in re.findall(r"^COUNT: (.*)$", done.stdout, re.MULTILINE):
+        print(f"  {count}")
+    results = re.findall(r"^(PASS|FAIL): (.*)\n((?:(?!PASS: |FAIL: |COUNT: ).*\n)*)", done.stdout, re.MULTILINE)
     for word, name, why in results:
         yield name, word == "PASS", why[-800:]
     if done.returncode or not results:
@@ -138,6 +141,11 @@ def hostile():
 def semantics():
     """Every row of docs/semantics.md on this machine and on AArch64, against ONNX Runtime and ONNX's reference."""
     yield from results_of(PYTHON, ROOT / "test/semantics/run.py", BIN, BUILD / "semantics")
+
+
+def types():
+    """Every operator at every version and type that its schema admits, against ONNX Runtime and ONNX's reference."""
+    yield from results_of(PYTHON, ROOT / "test/types/run.py", BIN, BUILD / "types")
 
 
 def subgraphs():
@@ -185,7 +193,7 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "kernels": kernels, "benchmark": benchmark, "guards": guards, "semantics": semantics,
+          "kernels": kernels, "benchmark": benchmark, "guards": guards, "semantics": semantics, "types": types,
           "random": random, "subgraphs": subgraphs, "python": python, "hostile": hostile,
           "conformance": conformance}
 
