@@ -13,8 +13,8 @@ def MsDynamicQuantizeMatMulOp : MsComposite<"DynamicQuantizeMatMul"> {
 
 // Rows of a quantized table. Blocks of the other dimension share a scale.
 def MsGatherBlockQuantizedOp : MsComposite<"GatherBlockQuantized"> {
-  let arguments = (ins NumberTensor:$data, PositionTensor:$indices, FloatTensor:$scales,
-                   Optional<NumberTensor>:$zero_points, IntOr<"4">:$bits, IntOr<"128">:$block_size,
+  let arguments = (ins QuantizedTensor:$data, PositionTensor:$indices, FloatTensor:$scales,
+                   Optional<QuantizedTensor>:$zero_points, IntOr<"4">:$bits, IntOr<"128">:$block_size,
                    IntOr<"0">:$gather_axis, IntOr<"1">:$quantize_axis);
   let results = (outs FloatTensor:$output);
   let body = [{

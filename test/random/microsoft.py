@@ -1,5 +1,6 @@
 """Random operators of com.microsoft."""
 
+import ml_dtypes
 import numpy as np
 
 from draw import Case, integers
@@ -136,9 +137,13 @@ def microsoft(draw):
     if op == "Trilu":
         return Case(op, [draw.numbers([4, 5]), np.asarray(draw.below(3, -2), np.int64)], draw.attributes(upper=0),
                     domain=MICROSOFT)
+    scales = draw.numbers([5, 2], np.float32, 0.01, 0.1)
+    table = draw.pick(np.uint8, ml_dtypes.int4, ml_dtypes.uint4)
+    if table != np.uint8:
+        return Case(op, [draw.whole_range([5, 32], np.uint8).astype(table), integers([4, 0, 3]), scales], {
+            "block_size": 16, "gather_axis": 0, "quantize_axis": 1}, domain=MICROSOFT, element=np.float32, constant=(0,))
     bits = draw.pick(2, 4, 8)
-    return Case(op, [draw.whole_range([5, 32 * bits // 8], np.uint8), integers([4, 0, 3]),
-                     draw.numbers([5, 2], np.float32, 0.01, 0.1)],
+    return Case(op, [draw.whole_range([5, 32 * bits // 8], np.uint8), integers([4, 0, 3]), scales],
                 {"bits": bits, "block_size": 16, "gather_axis": 0, "quantize_axis": 1}, domain=MICROSOFT,
                 element=np.float32)
 
