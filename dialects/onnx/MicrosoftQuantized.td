@@ -169,6 +169,7 @@ def MsQLinearGlobalAveragePoolOp : MsComposite<"QLinearGlobalAveragePool"> {
   }];
 }
 
+// ONNX Runtime divides 1 in a whole number of steps.
 def MsQLinearSoftmaxOp : MsComposite<"QLinearSoftmax"> {
   let summary = "Softmax of the given opset: before 13 over all dimensions from the axis on";
   let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, Optional<NumberTensor>:$x_zero_point,
@@ -178,7 +179,8 @@ def MsQLinearSoftmaxOp : MsComposite<"QLinearSoftmax"> {
     int64_t first = axisOf(x, axis);
     Node y = softmax(op<DequantizeLinearOp>({x, x_scale, x_zero_point}),
                      range(first, opset < 13 ? rankOf(x) : first + 1));
-    return {op<QuantizeLinearOp>({y, y_scale, y_zero_point})};
+    Node steps = op<FloorOp>(1 / y_scale);
+    return {op<QuantizeLinearOp>({y, 1 / steps, y_zero_point})};
   }];
 }
 

@@ -148,5 +148,14 @@ def microsoft(draw):
                 element=np.float32)
 
 
+def quantized_softmax(draw):
+    element, shape = draw.pick(np.uint8, np.int8), [3, 4, draw.pick(5, 12)]
+    zero = np.asarray(np.iinfo(element).min, element)
+    step = np.float32(draw.pick(1 / 256, 0.0036, 0.00391))
+    return Case("QLinearSoftmax", [draw.whole_range(shape, element), np.float32(0.02), zero, step, zero],
+                {"axis": draw.pick(-1, 1), "opset": draw.pick(11, 13)}, domain=MICROSOFT, constant=(1, 2, 3, 4))
+
+
 FAMILIES = [fused_product, attention, attention, grouped_attention, grouped_attention, packed_product,
-            quantized_elements, microsoft, microsoft, narrow_attention, multi_head_attention, quantized_lstm]
+            quantized_elements, microsoft, microsoft, narrow_attention, multi_head_attention, quantized_lstm,
+            quantized_softmax]
