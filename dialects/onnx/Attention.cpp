@@ -118,7 +118,7 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
   int64_t heads = staticSize(in.q, 1), keyHeads = staticSize(key, 1);
   int64_t size = staticSize(in.q, 3);
   if (graph.failed || heads < 0 || keyHeads < 0 || (size < 0 && !in.scale))
-    return graph.fail("the number of heads and their size must be known");
+    return graph.fail("heads of an unknown number or size are not supported");
   if (keyHeads == 0 || heads % keyHeads)
     return graph.fail("query heads must be a multiple of key heads");
   // Queries of the heads that share a key go through one product, and what they
@@ -188,7 +188,7 @@ SmallVector<Node> flexAttention(Graph &graph, FlexAttention in) {
                       "multiple of key heads");
   int64_t size = staticSize(in.q, 3);
   if (size < 0 && !in.scale)
-    return graph.fail("the size of a head must be known");
+    return graph.fail("heads of an unknown size are not supported");
   double scale = in.scale ? *in.scale : 1 / std::sqrt(double(size));
   Node factor = constantLike(std::sqrt(scale), in.q);
   // Queries of the heads that share a key go through one product.
@@ -222,7 +222,7 @@ SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
   Node x = flat ? reshape(r.x, {0, 0, r.heads, -1}) : r.x;
   int64_t size = staticSize(x, 3), dims = r.dims ? r.dims : size;
   if (size < 0)
-    return graph.fail("the size of a head must be known");
+    return graph.fail("heads of an unknown size are not supported");
   auto perHead = [&](Node table) {
     if (r.positions.given())
       table = gather(table, r.positions, 0);
@@ -297,7 +297,7 @@ SmallVector<Node> causalConvolution(Graph &graph, Node input, Node weight,
                                     StringRef activation) {
   int64_t channels = staticSize(input, 1), taps = staticSize(weight, 2);
   if (channels < 0 || taps < 0)
-    return graph.fail("channels and taps must be known");
+    return graph.fail("channels or taps of an unknown number are not supported");
   Node padded =
       past.given()
           ? concat({past, input}, 2)

@@ -71,8 +71,12 @@ static Node elementOf(Node shape, int64_t i) {
   return scalar(slice(shape, 0, i, i + 1));
 }
 
-Node affineGrid(Node theta, Node size, bool alignCorners) {
+SmallVector<Node> affineGrid(Graph &graph, Node theta, Node size,
+                             bool alignCorners) {
   Node map = wide(theta);
+  if (staticSize(size, 0) < 0)
+    return graph.fail("'size' of an unknown number of elements is not "
+                      "supported");
   int64_t dims = std::max<int64_t>(staticSize(size, 0) - 2, 1);
   // Column j of theta, as [batch, 1, ..., 1, dims].
   Node columns = transpose(map, {0, 2, 1});
@@ -91,7 +95,7 @@ Node affineGrid(Node theta, Node size, bool alignCorners) {
                            : (2 * i + 1) / n - 1;
     grid = grid + column(j) * alignAt(at, 1 + axis, dims + 2);
   }
-  return castLike(grid, theta);
+  return {castLike(grid, theta)};
 }
 
 SmallVector<Node>

@@ -4,7 +4,7 @@ include "dialects/onnx/OnnxBase.td"
 def AffineGridOp : CompositeOp<"AffineGrid", [20]> {
   let arguments = (ins FloatTensor:$theta, IntTensor:$size, IntOr<"0">:$align_corners);
   let results = (outs FloatTensor:$grid);
-  let formula = "affineGrid(theta, size, align_corners != 0)";
+  let body = "return affineGrid(graph, theta, size, align_corners != 0);";
 }
 
 def BatchNormalizationOp : CompositeOp<"BatchNormalization", [14, 15]> {

@@ -151,8 +151,11 @@ FailureOr<Window> Col2ImOp::window(Inputs inputs) {
 FailureOr<Window> Col2ImOp::windowOf(Report report, GenericAdaptor<Inputs> op) {
   FailureOr<Sizes> image = op.getImageShape().elements(),
                    block = op.getBlockShape().elements();
-  if (failed(image) || failed(block) || image->size() != block->size())
-    return report("the ranks of image and block must be known and the same");
+  if (failed(image) || failed(block))
+    return report("'image_shape' or 'block_shape' of an unknown number of "
+                  "elements is not supported");
+  if (image->size() != block->size())
+    return report("image and block must have the same rank");
   return slidingWindow(report, *image, *block,
                        {"NOTSET", op.getDilations(), op.getPads(),
                         op.getStrides()});
@@ -219,7 +222,10 @@ SHAPES(MaxUnpoolOp) {
   if (failed(sizes) || !op.getOutputShape().given())
     return failed(sizes) ? FailureOr<Shapes>() : Shapes{*sizes};
   FailureOr<Sizes> wanted = op.getOutputShape().elements();
-  if (failed(wanted) || int64_t(wanted->size()) != op.getX().rank())
+  if (failed(wanted))
+    return report("'output_shape' of an unknown number of elements is not "
+                  "supported");
+  if (int64_t(wanted->size()) != op.getX().rank())
     return report("'output_shape' must have ", op.getX().rank(), " elements");
   return Shapes{*wanted};
 }

@@ -67,7 +67,7 @@ static Node addedBias(const AttentionInputs &in, Node mask, Node bias,
 SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
   int64_t width = staticSize(in.projected, 2);
   if (graph.failed || width <= 0)
-    return graph.fail("the width of the projection must be known");
+    return graph.fail("a projection of an unknown width is not supported");
   SmallVector<int64_t> widths(3, width / 3);
   if (in.widths)
     widths.assign(in.widths->begin(), in.widths->end());

@@ -247,6 +247,8 @@ Complex alongRunTimeAxis(const FourierTransform &how, Complex x) {
 SmallVector<Node> fourierTransform(Graph &graph, FourierTransform how) {
   int64_t rank = rankOf(how.x);
   int64_t parts = rank < 2 ? 0 : staticSize(how.x, rank - 1);
+  if (parts < 0)
+    return graph.fail("a last dimension of unknown size is not supported");
   if (parts != 1 && parts != 2)
     return graph.fail("the last dimension must be 1 or 2");
   Complex x = partsOf(how.x);
