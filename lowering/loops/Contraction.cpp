@@ -49,22 +49,32 @@ std::optional<unsigned> vectorLoop(linalg::GenericOp root, AffineMap output) {
 } // namespace
 
 std::optional<GroupIndex> groupIndex(AffineExpr index) {
-  auto sum = dyn_cast<AffineBinaryOpExpr>(index);
-  if (!sum || sum.getKind() != AffineExprKind::Add)
-    return std::nullopt;
-  auto scaled = dyn_cast<AffineBinaryOpExpr>(sum.getLHS());
-  auto within = dyn_cast<AffineDimExpr>(sum.getRHS());
-  if (!scaled || !within || scaled.getKind() != AffineExprKind::Mul)
-    return std::nullopt;
-  auto quotient = dyn_cast<AffineBinaryOpExpr>(scaled.getLHS());
-  if (!quotient || quotient.getKind() != AffineExprKind::FloorDiv ||
-      quotient.getRHS() != scaled.getRHS())
+  auto binary = [](AffineExpr expr, AffineExprKind kind) {
+    auto found = dyn_cast<AffineBinaryOpExpr>(expr);
+    return found && found.getKind() == kind ? found : nullptr;
+  };
+  GroupIndex group{0, std::nullopt, 1, 1};
+  if (auto sum = binary(index, AffineExprKind::Add)) {
+    auto scaled = binary(sum.getLHS(), AffineExprKind::Mul);
+    auto within = dyn_cast<AffineDimExpr>(sum.getRHS());
+    auto channels =
+        scaled ? dyn_cast<AffineConstantExpr>(scaled.getRHS()) : nullptr;
+    if (!within || !channels)
+      return std::nullopt;
+    group.within = within.getPosition();
+    group.channels = channels.getValue();
+    index = scaled.getLHS();
+  }
+  auto quotient = binary(index, AffineExprKind::FloorDiv);
+  if (!quotient)
     return std::nullopt;
   auto lane = dyn_cast<AffineDimExpr>(quotient.getLHS());
-  auto size = dyn_cast<AffineConstantExpr>(quotient.getRHS());
-  if (!lane || !size)
+  auto maps = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+  if (!lane || !maps)
     return std::nullopt;
-  return GroupIndex{lane.getPosition(), within.getPosition(), size.getValue()};
+  group.lane = lane.getPosition();
+  group.maps = maps.getValue();
+  return group;
 }
 
 int64_t coefficient(AffineExpr sum, unsigned loop) {

@@ -8,11 +8,13 @@
 
 namespace onnxc {
 
-// lane floordiv size * size + within: channel `within` of the group that a lane
-// is in, where vectors hold several groups of `size` channels.
+// lane floordiv maps * channels + within: a channel of the group that a lane is
+// in, where vectors hold several groups of `maps` lanes. Without `within` a
+// group has one channel.
 struct GroupIndex {
-  unsigned lane, within;
-  int64_t size;
+  unsigned lane;
+  std::optional<unsigned> within;
+  int64_t maps, channels;
 };
 std::optional<GroupIndex> groupIndex(mlir::AffineExpr index);
 

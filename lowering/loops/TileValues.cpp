@@ -154,8 +154,8 @@ Access TileValues::makeAccess(BlockArgument argument, AffineMap position) {
                 SmallVector<OpFoldResult>(loopCount, number(b, 0))};
   for (auto [expr, stride] : llvm::zip(position.getResults(), flat.strides))
     walkExpressions(b, expr, stride, access);
-  access.strides[panelLoop()] =
-      multiply(b, access.strides[vector], number(b, columns));
+  access.strides[panelLoop()] = multiply(
+      b, access.strides[vector], alongLanes(access, number(b, columns)));
   return access;
 }
 
@@ -214,14 +214,15 @@ TileValues::Address TileValues::address(const Access &access, const void *key,
     else if (!cached)
       moving = add(b, moving, multiply(b, stride, value));
   };
-  for (auto [stride, value] : llvm::zip(access.strides, loops))
-    term(stride, value);
+  for (auto [loop, stride] : llvm::enumerate(access.strides))
+    term(stride,
+         loop == vector ? alongLanes(access, loops[loop]) : loops[loop]);
   if (!cached)
     cached = asValue(b, moving);
   moving = cached;
   if (row)
     term(access.strides[*row], number(b, cell.row));
-  term(access.strides[vector], number(b, cell.column));
+  term(access.strides[vector], alongLanes(access, number(b, cell.column)));
   for (OpFoldResult part : apart)
     moving = add(b, moving, part);
   result.moving = cast<Value>(moving);
@@ -279,11 +280,8 @@ Value TileValues::load(Value tensor, AffineMap position,
     return value = splat(memref::LoadOp::create(b, access.buffer, at));
   if (isConstantIntValue(stride, 1)) {
     // The last panel of a packed operand is filled up with zeros.
-    if (!cell.mask || tensor.getDefiningOp<linalg::UnPackOp>())
-      value = vector::LoadOp::create(b, type, access.buffer, at);
-    else
-      value = vector::MaskedLoadOp::create(b, type, access.buffer, at,
-                                           cell.mask, zeroVector(b, type));
+    bool isPacked = bool(tensor.getDefiningOp<linalg::UnPackOp>());
+    value = loadSide(access, at, isPacked ? Value() : cell.mask);
     return access.group ? spread(value, *access.group, loops) : value;
   }
   return value = vector::GatherOp::create(
@@ -291,13 +289,40 @@ Value TileValues::load(Value tensor, AffineMap position,
              cell.mask ? cell.mask : allLanes(b, lanes), zeroVector(b, type));
 }
 
-// One element of each group of lanes in all of its lanes.
+// How many elements lie between lanes that are so many apart.
+OpFoldResult TileValues::alongLanes(const Access &access, OpFoldResult lanes) {
+  if (!access.group)
+    return lanes;
+  return multiply(b, floorDivide(b, lanes, access.group->maps),
+                  number(b, access.group->channels));
+}
+
+// The elements of all lanes, which lie side by side; `mask` is of lanes.
+Value TileValues::loadSide(const Access &access, Value at, Value mask) {
+  GroupIndex group = access.group.value_or(GroupIndex{vector, {}, 1, 1});
+  int64_t count = lanes / group.maps * group.channels;
+  auto type = VectorType::get(
+      {count}, cast<MemRefType>(access.buffer.getType()).getElementType());
+  if (!mask)
+    return vector::LoadOp::create(b, type, access.buffer, at);
+  if (access.group) {
+    SmallVector<int64_t> firstLanes;
+    for (int64_t element = 0; element < count; ++element)
+      firstLanes.push_back(element / group.channels * group.maps);
+    mask = vector::ShuffleOp::create(b, mask, mask, firstLanes);
+  }
+  return vector::MaskedLoadOp::create(b, type, access.buffer, at, mask,
+                                      zeroVector(b, type));
+}
+
+// One element of each group in all of its lanes.
 Value TileValues::spread(Value vector, GroupIndex group,
                          ArrayRef<OpFoldResult> loops) {
-  int64_t element = *getConstantIntValue(loops[group.within]);
+  int64_t element =
+      group.within ? *getConstantIntValue(loops[*group.within]) : 0;
   SmallVector<int64_t> from;
   for (int64_t lane = 0; lane < lanes; ++lane)
-    from.push_back(lane / group.size * group.size + element);
+    from.push_back(lane / group.maps * group.channels + element);
   return vector::ShuffleOp::create(b, vector, vector, from);
 }
 

@@ -19,8 +19,9 @@ struct Access {
   mlir::Value buffer; // one-dimensional, unit stride
   mlir::OpFoldResult offset;
   llvm::SmallVector<mlir::OpFoldResult> strides;
-  // Every lane wants this element of the group of elements that it is in.
-  std::optional<GroupIndex> group;
+  // Every lane wants this element of the group of elements that it is in; a
+  // group's elements lie side by side.
+  std::optional<GroupIndex> group = std::nullopt;
 };
 
 // Where a vector lies: at the loops' values, `row` and `column` further.
@@ -79,8 +80,11 @@ private:
                    llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value index(Address address);
+  mlir::Value loadSide(const Access &access, mlir::Value at, mlir::Value mask);
   mlir::Value spread(mlir::Value vector, GroupIndex group,
                      llvm::ArrayRef<mlir::OpFoldResult> loops);
+  mlir::OpFoldResult alongLanes(const Access &access,
+                                mlir::OpFoldResult lanes);
   Access makeAccess(mlir::BlockArgument argument, mlir::AffineMap position);
   Access makePackedAccess(mlir::linalg::UnPackOp unpack,
                           mlir::AffineMap position);

@@ -243,19 +243,21 @@ struct LowerConv : OpConversionPattern<ConvOp> {
   static constexpr int64_t shortGroup = 8;
 
   struct Nest {
-    bool grouped;      // more groups than one
+    bool grouped;      // a loop over more groups than one
     bool depthwise;    // one channel to a group
     bool oneMap;       // and one map to a group
     int64_t spatial, group, map, kernel, channel, dims;
-    int64_t interleaved; // channels and maps of groups that share a vector
+    // Maps and channels of groups that share a vector; zero maps if none do.
+    int64_t sharedMaps, sharedChannels;
   };
   static Nest nestOf(int64_t spatial, int64_t groups, Index depth, Index maps,
-                     int64_t interleaved) {
+                     int64_t sharedMaps) {
     Nest nest;
     nest.spatial = spatial;
-    nest.interleaved = interleaved;
-    nest.grouped = groups != 1 && !interleaved;
-    nest.depthwise = nest.grouped && depth.is(1);
+    nest.sharedMaps = sharedMaps;
+    nest.sharedChannels = sharedMaps ? depth.get() : 0;
+    nest.grouped = groups != 1 && !sharedMaps;
+    nest.depthwise = groups != 1 && depth.is(1);
     nest.oneMap = nest.depthwise && maps.is(groups);
     nest.group = 1 + spatial;
     nest.map = nest.group + (nest.grouped ? 1 : 0);
@@ -285,26 +287,31 @@ struct LowerConv : OpConversionPattern<ConvOp> {
       image.push_back(dim(nest.group));
       result.push_back(dim(nest.group));
     }
-    if (nest.interleaved)
-      image.push_back(dim(nest.map).floorDiv(nest.interleaved) *
-                          nest.interleaved +
-                      dim(nest.channel));
-    else if (!nest.depthwise)
-      image.push_back(dim(nest.channel));
+    AffineExpr channel = builder.getAffineConstantExpr(0);
+    if (!nest.depthwise)
+      channel = dim(nest.channel);
+    if (nest.sharedMaps)
+      channel = dim(nest.map).floorDiv(nest.sharedMaps) * nest.sharedChannels +
+                channel;
+    if (nest.sharedMaps || !nest.depthwise)
+      image.push_back(channel);
     if (!nest.oneMap)
       result.push_back(dim(nest.map));
     return {mapOf(builder, nest.dims, image), mapOf(builder, nest.dims, weights),
             mapOf(builder, nest.dims, result)};
   }
 
-  // (M, C/G, k...) as the loop reads it: (G, M/G, C/G, k...) without ones.
+  // (M, C/G, k...) as the loop reads it: (G, M/G, C/G, k...) without ones, or
+  // (M, C/G, k...) where groups share vectors.
   static Value weightsOf(ImplicitLocOpBuilder &builder, const Input &w,
                          const Nest &nest, int64_t groups) {
-    if (!nest.grouped)
+    if (!nest.grouped && !nest.depthwise)
       return w.lowered;
-    Sizes to = {groups};
+    Sizes to;
+    if (nest.grouped)
+      to.push_back(groups);
     if (!nest.oneMap)
-      to.push_back(w.sizes[0] / groups);
+      to.push_back(nest.grouped ? w.sizes[0] / groups : w.sizes[0]);
     if (!nest.depthwise)
       to.push_back(w.sizes[1]);
     llvm::append_range(to, ArrayRef(w.sizes).drop_front(2));
@@ -327,19 +334,20 @@ struct LowerConv : OpConversionPattern<ConvOp> {
                   sizes, element, body);
   }
 
-  // How many channels and maps a group has where whole groups fill a vector, so
-  // that the lanes of all maps are one loop. Zero otherwise.
-  static int64_t interleavedChannels(ConvOp op, const Input &x,
-                                     const Input &w) {
+  // How many maps a group has where whole groups fill a vector, so that the
+  // lanes of all maps are one loop, and their channels are in one vector, too.
+  // Zero otherwise.
+  static int64_t mapsThatShare(ConvOp op, const Input &x, const Input &w) {
     auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
         targetAttrName);
-    if (!target || !x.element.isF32() || !matchPattern(w.original, m_Constant()))
+    if (!target || !x.element.isF32() || op.getGroup() == 1 ||
+        !matchPattern(w.original, m_Constant()))
       return 0;
-    int64_t lanes = target.getVectorBits() / 32, channels = w.sizes[1].get();
-    bool isSquare = w.sizes[0].is(channels * op.getGroup());
-    return isSquare && channels > 1 && channels <= shortGroup &&
-                   lanes > channels && lanes % channels == 0
-               ? channels
+    int64_t lanes = target.getVectorBits() / 32, channels = w.sizes[1].get(),
+            maps = w.sizes[0].get() / op.getGroup();
+    return maps > 1 && channels <= std::min(maps, shortGroup) && lanes > maps &&
+                   lanes % maps == 0
+               ? maps
                : 0;
   }
 
@@ -366,7 +374,7 @@ struct LowerConv : OpConversionPattern<ConvOp> {
       return failure();
     int64_t groups = op.getGroup();
     Nest nest = nestOf(window->size(), groups, w.sizes[1], w.sizes[0],
-                       interleavedChannels(op, x, w));
+                       mapsThatShare(op, x, w));
     Sizes imageSizes = channelsLast(x.sizes);
     Value image = padImage(builder, toChannelsLast(builder, x.lowered), *window,
                            zeroOf(builder, storageType(x.element)));

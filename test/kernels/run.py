@@ -85,6 +85,12 @@ def convolutions():
         yield f"groups of {channels}", convolution([1, 40, 11, 13], 40, (3, 3), group=40 // channels, **same)
         yield f"groups of {channels}, stride 2", convolution([2, 32, 12, 9], 32, (3, 3), group=32 // channels,
                                                              strides=[2, 2], pads=[0, 1, 1, 0])
+    for channels, maps in ((1, 2), (1, 4), (1, 8), (2, 4), (2, 8)):
+        groups = 40 // maps
+        yield f"groups of {channels}, {maps} maps", convolution([1, groups * channels, 11, 13], 40, (3, 3),
+                                                                group=groups, **same)
+    yield "groups of one channel, 4 maps, height and width of the run", convolution(
+        [1, 9, "h", "w"], 36, (3, 3), group=9, **same, sizes=[[1, 9, 9, 30], [1, 9, 20, 5]])
     yield "groups of 4 in one dimension", convolution([1, 48, 30], 48, (5,), group=12, pads=[2, 2], dilations=[1])
     yield "groups of 8, channels in front", convolution([1, 24, 10, 10], 24, (3, 3), group=3, before=False, **same)
     yield "groups of 4, height and width of the run", convolution([1, 16, "h", "w"], 16, (3, 3), group=4, **same,
