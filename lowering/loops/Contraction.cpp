@@ -1,4 +1,5 @@
 #include "lowering/loops/Contraction.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -33,6 +34,16 @@ bool isReadable(AffineMap map, unsigned vector) {
 
 bool dependsOn(AffineMap map, unsigned loop) {
   return map.isFunctionOfDim(loop);
+}
+
+// Whether elements that follow each other along `loop` lie side by side.
+bool isInnermost(AffineMap map, unsigned loop, ArrayRef<int64_t> extents) {
+  for (AffineExpr index : llvm::reverse(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(index);
+    if (!dim || extents[dim.getPosition()] != 1)
+      return dim && dim.getPosition() == loop;
+  }
+  return false;
 }
 
 // The innermost loop of the output that runs more than once.
@@ -150,6 +161,37 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     if (type == utils::IteratorType::reduction)
       roles.reductions.push_back(loop);
   return roles;
+}
+
+bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
+                      TargetAttr target) {
+  if (!target || isStrict(root->getParentOfType<ModuleOp>()))
+    return false;
+  unsigned loop = roles.reductions.back();
+  Type element = getElementTypeOrSelf(root.getResult(0));
+  int64_t lanes = target.getVectorBits() / element.getIntOrFloatBitWidth();
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  if (lanes < 2 || ShapedType::isDynamic(extents[loop]) || extents[loop] < lanes)
+    return false;
+  SmallVector<unsigned> rows = llvm::filter_to_vector(
+      roles.pixels, [&](unsigned loop) { return extents[loop] != 1; });
+  // One row by a matrix, both computed, may be a part of an attention.
+  if (rows.empty() && llvm::none_of(root.getDpsInputs(), [](Value input) {
+        return matchPattern(input, m_Constant());
+      }))
+    return false;
+  bool isApart = false;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (input->get().getDefiningOp<linalg::UnPackOp>() ||
+        !isInnermost(map, loop, extents))
+      return false;
+    bool isShared = !rows.empty() && llvm::none_of(rows, [&](unsigned loop) {
+      return dependsOn(map, loop);
+    });
+    isApart |= dependsOn(map, roles.vector) && !isShared;
+  }
+  return isApart;
 }
 
 FailureOr<SmallVector<Border>> inferBorders(tensor::PadOp pad, AffineMap map,

@@ -57,6 +57,12 @@ int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
 // What a sum of multiples is at loop zero.
 int64_t constantTerm(mlir::AffineExpr sum);
 
+// Whether vectors had better lie along a sum than along outputs: what they read
+// lies apart there and is not shared by rows of a tile, but it lies side by side
+// along the sum.
+bool sumsAlongVectors(mlir::linalg::GenericOp root, const LoopRoles &roles,
+                      TargetAttr target);
+
 // Whether the scalar operations of the body also exist on vectors.
 bool hasVectorForm(mlir::linalg::GenericOp op);
 

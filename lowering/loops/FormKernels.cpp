@@ -390,6 +390,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
                "vector form";
       return;
     }
+    if (sumsAlongVectors(root, *roles, target))
+      return;
     packColumns(root, *roles, target);
     Group group{root, {}, root};
     addInit(group);

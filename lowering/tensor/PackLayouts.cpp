@@ -153,7 +153,7 @@ struct PackLayouts : impl::PackLayoutsBase<PackLayouts> {
                        [](Value input) { return bool(constantBehind(input)); }))
         continue;
       FailureOr<LoopRoles> roles = inferLoopRoles(root);
-      if (failed(roles))
+      if (failed(roles) || sumsAlongVectors(root, *roles, target))
         continue;
       for (OpOperand *input : root.getDpsInputOperands())
         packOperand(root, *input, *roles, target);

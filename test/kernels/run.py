@@ -91,6 +91,11 @@ def convolutions():
                                                                 group=groups, **same)
     yield "groups of one channel, 4 maps, height and width of the run", convolution(
         [1, 9, "h", "w"], 36, (3, 3), group=9, **same, sizes=[[1, 9, 9, 30], [1, 9, 20, 5]])
+    yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
+    yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
+    yield "1x1, one output channel", convolution([2, 40, 9, 7], 1, (1, 1))
+    yield "1x1, one output channel, height and width of the run", convolution(
+        [1, 48, "h", "w"], 1, (1, 1), sizes=[[1, 48, 9, 30], [1, 48, 20, 5]])
     yield "groups of 4 in one dimension", convolution([1, 48, 30], 48, (5,), group=12, pads=[2, 2], dilations=[1])
     yield "groups of 8, channels in front", convolution([1, 24, 10, 10], 24, (3, 3), group=3, before=False, **same)
     yield "groups of 4, height and width of the run", convolution([1, 16, "h", "w"], 16, (3, 3), group=4, **same,
