@@ -47,6 +47,8 @@ void addGraph(OpPassManager &pm, const Options &options) {
     }
     pm.addPass(foldConstants(options));
   }
+  pm.addPass(createMergeSiblings());
+  pm.addPass(foldConstants(options));
   pm.addPass(createInferShapes());
   addCleanup(pm);
   pm.addPass(createSpecializeRanks());

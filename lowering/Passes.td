@@ -77,6 +77,25 @@ def FoldConstants : Pass<"fold-constants", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def MergeSiblings : Pass<"merge-siblings", "mlir::ModuleOp"> {
+  let summary = "Makes one convolution of several that leave lanes of their vectors empty";
+  let description = [{
+    Convolutions of the same image with the same windows, 8 and 20 maps say, are one of 28: two vectors of 16 where there
+    were three. The image is read once, too.
+
+    ```mlir
+    %y = "onnx.Conv"(%x, %w0)
+    %z = "onnx.Conv"(%x, %w1)
+    // becomes
+    %w = "onnx.Concat"(%w0, %w1) {axis = 0}
+    %yz = "onnx.Conv"(%x, %w)
+    %y = "onnx.Slice"(%yz, ...)
+    %z = "onnx.Slice"(%yz, ...)
+    ```
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 //===-- tensor --------------------------------------------------------------------------------------------------===//
 
 def OnnxToLinalg : Pass<"onnx-to-linalg", "mlir::ModuleOp"> {

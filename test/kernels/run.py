@@ -111,6 +111,20 @@ def convolutions():
         yield f"3x3, {name} of the run", convolution(batch, 24, (3, 3), sizes=sizes, **same)
 
 
+def siblings():
+    """Heads of one image, their maps one after another."""
+    for name, shape, sizes in (("three heads", [2, 16, 9, 11], None),
+                               ("three heads, height and width of the run", [1, 16, "h", "w"],
+                                [[1, 16, 9, 30], [1, 16, 20, 5]])):
+        same = {"pads": [1, 1, 1, 1], "kernel_shape": [3, 3]}
+        weights = {"w0": normal(24, 16, 1, 1, scale=0.2), "b0": normal(3), "b1": normal(9, seed=5)}
+        weights |= {f"w{i + 1}": normal(maps, 24, 3, 3, seed=i, scale=0.1) for i, maps in enumerate((3, 9, 14))}
+        yield name, chain(shape, [
+            ("Conv", "x w0", "z", {}), ("Conv", "z w1 b0", "c0", same), ("Conv", "z w2 b1", "c1", same),
+            ("Conv", "z w3", "c2", same), ("Sigmoid", "c1", "s1", {}), ("Concat", "c2 s1 c0", "y", {"axis": 1})],
+            weights, sizes)
+
+
 def transposed_convolutions():
     """Between convolutions of channels that are last. Kernel, stride, pads, output padding, dilation, groups."""
     forms = {
@@ -379,8 +393,8 @@ def recurrent():
 
 
 def all_cases():
-    for kind in (convolutions, transposed_convolutions, products, rows, attention, samples, chains, selections,
-                 computed_positions, recurrent):
+    for kind in (convolutions, siblings, transposed_convolutions, products, rows, attention, samples, chains,
+                 selections, computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")
