@@ -101,7 +101,8 @@ def MergeSiblings : Pass<"merge-siblings", "mlir::ModuleOp"> {
 def OnnxToLinalg : Pass<"onnx-to-linalg", "mlir::ModuleOp"> {
   let summary = "Lowers every onnx operation to linalg on tensors, one pattern per family";
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::math::MathDialect",
-                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
+                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect", "mlir::vector::VectorDialect",
+                           "onnxc::OnnxcDialect"];
 }
 
 def PackBorders : Pass<"pack-borders", "mlir::ModuleOp"> {

@@ -16,6 +16,7 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 
 using namespace mlir;
 
@@ -44,6 +45,7 @@ LogicalResult convert(ModuleOp module, unsigned indexBits) {
   populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
   populateFuncToLLVMConversionPatterns(types, patterns);
   populateMathToLLVMConversionPatterns(types, patterns);
+  vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
   populateVectorToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
   LLVMConversionTarget target(*context);

@@ -358,6 +358,20 @@ def selections():
     yield "TopK of an axis between", topk([3, 40, 5], 6, axis=1)
     yield "TopK, the smallest", topk([4, 33], 5, largest=0)
     yield "TopK of all", topk([3, 20], 20)
+    yield "TopK of many", topk([3, 301], 10)
+    yield "TopK of many, the smallest", topk([3, 301], 13, largest=0)
+    yield "TopK of many, more than a vector", topk([3, 301], 20)
+    yield "TopK of many, more than two vectors", topk([2, 301], 40, largest=0)
+    yield "TopK of many, more than any vectors", topk([2, 301], 70)
+    yield "TopK, sizes of the run", chain(["rows", "n"], [("Round", "x", "r", {}), ("TopK", "r k", "y i", {})],
+                                          {"k": np.int64([6])}, sizes=[[2, 6], [3, 40], [1, 333]])
+    yield "TopK of every third", chain([4, 99], [
+        ("Slice", "x from to axis step", "s", {}), ("TopK", "s k", "y i", {})],
+        {"from": np.int64([1]), "to": np.int64([99]), "axis": np.int64([1]), "step": np.int64([3]), "k": np.int64([5])})
+    yield "TopK of integers", chain([3, 70], [
+        ("Mul", "x ten", "t", {}), ("Cast", "t", "n", {"to": 6}), ("TopK", "n k", "v i", {}),
+        ("Cast", "v", "p", {"to": 1}), ("Cast", "i", "q", {"to": 1}), ("Concat", "p q", "y", {"axis": 0})],
+        {"ten": np.float32(10), "k": np.int64([7])})
 
 
 def computed_positions():

@@ -17,6 +17,7 @@ void addIrregularPatterns(mlir::TypeConverter &types,
   addSelectionPatterns(types, patterns);
   addShapePatterns(types, patterns);
   addSuppressionPatterns(types, patterns);
+  addTopKPatterns(types, patterns);
   addUniquePatterns(types, patterns);
   addUnpoolingPatterns(types, patterns);
 }

@@ -28,6 +28,8 @@ void addShapePatterns(mlir::TypeConverter &types,
                       mlir::RewritePatternSet &patterns);
 void addSuppressionPatterns(mlir::TypeConverter &types,
                             mlir::RewritePatternSet &patterns);
+void addTopKPatterns(mlir::TypeConverter &types,
+                     mlir::RewritePatternSet &patterns);
 void addUniquePatterns(mlir::TypeConverter &types,
                        mlir::RewritePatternSet &patterns);
 void addUnpoolingPatterns(mlir::TypeConverter &types,

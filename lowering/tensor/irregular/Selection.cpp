@@ -1,5 +1,5 @@
-// NonZero, Compress and TopK: results whose elements are found by walking the
-// input, the first two with as many elements as are found.
+// NonZero and Compress: results of as many elements as are found by walking the
+// input.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
@@ -112,125 +112,10 @@ struct LowerCompress : OpConversionPattern<CompressOp> {
   }
 };
 
-// The best so far lie in the result, best first. Most elements are no better
-// than the last of them and cost one comparison; another one takes its place
-// behind those that it does not beat, and every one behind it moves by one:
-// stable. NaN is greater than all others, as in the standard's reference.
-struct LowerTopK : OpConversionPattern<TopKOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  static Scalar beats(Scalar a, Scalar b, bool largest) {
-    return largest ? a > b || (a != a && b == b) : a < b || (a == a && b != b);
-  }
-
-  LogicalResult
-  matchAndRewrite(TopKOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
-    if (failed(shapes))
-      return failure();
-    const Input &x = inputs[0];
-    int64_t axis = wrap(op.getAxis(), x.rank());
-    Index k = shapes->front()[axis];
-    if (failed(require(builder, k >= 0 && k <= x.sizes[axis], Status::Value, op,
-                       "is outside the axis", "K")))
-      return failure();
-    Value values = emptyOf(builder, shapes->front(), x.element);
-    Value positions = emptyOf(builder, shapes->front(), builder.getI64Type());
-    // The axis innermost, whichever it is; nothing to look at for no result.
-    Sizes every = x.sizes;
-    every[axis] = select(k == 0, 0, every[axis]);
-    std::swap(every[axis], every.back());
-    auto offer = [&](ArrayRef<Index> position, Tensors best) {
-      Sizes at(position);
-      std::swap(at[axis], at.back());
-      return offerOne(builder, op, {axis, k}, x, at, best);
-    };
-    Tensors found = visit(builder, every, {values, positions}, offer);
-    for (auto [value, result] : llvm::zip_equal(found, op.getResults()))
-      value = castTo(builder, value,
-                     getTypeConverter()->convertType(result.getType()));
-    rewriter.replaceOp(op, found);
-    return success();
-  }
-
-  struct Place {
-    int64_t axis;
-    Index k;
-  };
-
-  // The element at `at` into the best ones of its row, if it is one of them.
-  static Tensors offerOne(ImplicitLocOpBuilder &builder, TopKOp op, Place place,
-                          const Input &x, ArrayRef<Index> at, Tensors best) {
-    bool largest = op.getLargest();
-    Value element = extract(builder, x.lowered, at);
-    Index seen = at[place.axis];
-    Sizes last(at);
-    last[place.axis] = place.k - 1;
-    ScalarBuilder scalars(builder, builder.getLoc(), x.element);
-    Scalar here = load(scalars, element, x.element);
-    Scalar worst = scalarAt(scalars, best[0], x.element, last);
-    Condition enters =
-        seen < place.k ||
-        Condition(builder, beats(here, worst, largest).value);
-    auto insertOne = [&](Tensors into) {
-      return insertAt(builder, place, at,
-                      placeOf(builder, place, x, at, here, into[0], largest),
-                      element, into);
-    };
-    return changeIf(builder, enters, best, insertOne);
-  }
-
-  // How many of those that were found an element does not beat.
-  static Index placeOf(ImplicitLocOpBuilder &builder, Place place,
-                       const Input &x, ArrayRef<Index> at, Scalar element,
-                       Value values, bool largest) {
-    Index seen = at[place.axis];
-    auto count = [&](ArrayRef<Index> slot, Tensors carried) {
-      Sizes there(at);
-      there[place.axis] = slot[0];
-      ScalarBuilder scalars(builder, builder.getLoc(), x.element);
-      Scalar held = scalarAt(scalars, values, x.element, there);
-      Scalar here(scalars, element.value, element.type);
-      Condition stays =
-          slot[0] < seen && !Condition(builder, beats(here, held, largest).value);
-      return Tensors{
-          (Index(builder, carried[0]) + select(stays, 1, 0)).in(builder)};
-    };
-    Value zero = Index(0).in(builder);
-    return {builder, visit(builder, {place.k}, {zero}, count)[0]};
-  }
-
-  // Moves what lies behind a place by one; the last one of k goes.
-  static Tensors insertAt(ImplicitLocOpBuilder &builder, Place place,
-                          ArrayRef<Index> at, Index to, Value element,
-                          Tensors into) {
-    Index seen = at[place.axis], last = least(seen, place.k - 1);
-    auto slot = [&](Index index) {
-      Sizes there(at);
-      there[place.axis] = index;
-      return there;
-    };
-    auto move = [&](ArrayRef<Index> step, Tensors carried) {
-      for (Value &tensor : carried)
-        tensor = insert(builder,
-                        extract(builder, tensor, slot(last - 1 - step[0])),
-                        tensor, slot(last - step[0]));
-      return carried;
-    };
-    into = visit(builder, {last - to}, into, move);
-    return {insert(builder, element, into[0], slot(to)),
-            insert(builder, asInt64(builder, seen), into[1], slot(to))};
-  }
-};
-
 } // namespace
 
 void addSelectionPatterns(TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<LowerNonZero, LowerCompress, LowerTopK>(types,
-                                                       patterns.getContext());
+  patterns.add<LowerNonZero, LowerCompress>(types, patterns.getContext());
 }
 
 } // namespace onnxc

@@ -1,0 +1,41 @@
+// RUN: onnxc-opt %s --onnx-to-linalg --canonicalize | FileCheck %s
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// Once over the row for the maxima of 16 parts of it, once more for the elements that are no less than the tenth of
+// them; those come one by one.
+// CHECK-LABEL: @few_of_many
+// CHECK: scf.for
+// CHECK: arith.maxsi {{.*}} : vector<16xi32>
+// CHECK: vector.reduction <minsi>
+// CHECK: scf.for
+// CHECK: vector.transfer_read {{.*}} tensor<8x1000xf32>, vector<16xf32>
+// CHECK: scf.while
+// CHECK: math.cttz {{.*}} : i16
+func.func @few_of_many(%x: tensor<8x1000xf32>) -> (tensor<8x10xf32>, tensor<8x10xi64>) {
+  %k = "onnx.Constant"() {value = dense<10> : tensor<1xi64>} : () -> tensor<1xi64>
+  %v, %i = "onnx.TopK"(%x, %k) : (tensor<8x1000xf32>, tensor<1xi64>) -> (tensor<8x10xf32>, tensor<8x10xi64>)
+  return %v, %i : tensor<8x10xf32>, tensor<8x10xi64>
+}
+
+// A hundred vectors' worth of the best is no case for registers, nor are elements that lie apart.
+// CHECK-LABEL: @many
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @many(%x: tensor<8x3000xf32>) -> (tensor<8x1600xf32>, tensor<8x1600xi64>) {
+  %k = "onnx.Constant"() {value = dense<1600> : tensor<1xi64>} : () -> tensor<1xi64>
+  %v, %i = "onnx.TopK"(%x, %k) : (tensor<8x3000xf32>, tensor<1xi64>) -> (tensor<8x1600xf32>, tensor<8x1600xi64>)
+  return %v, %i : tensor<8x1600xf32>, tensor<8x1600xi64>
+}
+
+// CHECK-LABEL: @apart
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @apart(%x: tensor<1000x8xf32>) -> (tensor<10x8xf32>, tensor<10x8xi64>) {
+  %k = "onnx.Constant"() {value = dense<10> : tensor<1xi64>} : () -> tensor<1xi64>
+  %v, %i = "onnx.TopK"(%x, %k) {axis = 0 : i64} : (tensor<1000x8xf32>, tensor<1xi64>) -> (tensor<10x8xf32>, tensor<10x8xi64>)
+  return %v, %i : tensor<10x8xf32>, tensor<10x8xi64>
+}
+}
