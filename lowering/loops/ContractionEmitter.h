@@ -28,9 +28,10 @@ struct Tile {
 class ContractionEmitter {
 public:
   ContractionEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
-                     TileValues &values, const ContractionNest &nest)
+                     TileValues &values, const ContractionNest &nest,
+                     mlir::Value backwards)
       : b(b), kernel(kernel), values(values), nest(nest), root(nest.root),
-        lanes(nest.schedule.getVector()) {}
+        lanes(nest.schedule.getVector()), backwards(backwards) {}
 
   void emit();
 
@@ -85,6 +86,7 @@ private:
   const ContractionNest &nest;
   mlir::linalg::GenericOp root;
   int64_t lanes;
+  mlir::Value backwards;    // whether panels are walked so; may be null
   std::optional<int> inner; // the step whose loops are marked as inner ones
 };
 

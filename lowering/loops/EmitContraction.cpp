@@ -183,6 +183,13 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   tile.vectors = columns / lanes;
   forEach(number(b, 0), full, 1, [&](OpFoldResult at) {
     tile.loops[panel] = at;
+    if (backwards) {
+      OpFoldResult mirrored = subtract(b, subtract(b, full, number(b, 1)), at);
+      tile.loops[panel] =
+          arith::SelectOp::create(b, backwards, asValue(b, mirrored),
+                                  asValue(b, at))
+              .getResult();
+    }
     walkPanel(steps, tile);
   });
 
@@ -373,7 +380,8 @@ FailureOr<linalg::GenericOp> findContraction(KernelOp kernel) {
 }
 
 LogicalResult emitContraction(ImplicitLocOpBuilder &b, KernelOp kernel,
-                              ValueRange arguments, const LoopRanges &ranges) {
+                              ValueRange arguments, const LoopRanges &ranges,
+                              Value backwards) {
   auto schedule = cast<ContractionAttr>(kernel.getSchedule());
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   if (failed(root))
@@ -386,8 +394,22 @@ LogicalResult emitContraction(ImplicitLocOpBuilder &b, KernelOp kernel,
   if (failed(nest))
     return kernel.emitOpError("expected elementwise operations around the "
                               "contraction");
-  contraction::ContractionEmitter(b, kernel, values, *nest).emit();
+  contraction::ContractionEmitter(b, kernel, values, *nest, backwards).emit();
   return success();
+}
+
+bool streamsPanels(KernelOp kernel, TargetAttr target) {
+  auto schedule = dyn_cast<ContractionAttr>(kernel.getSchedule());
+  if (!schedule || !target || schedule.getOuter() != LoopOrder::Panels ||
+      schedule.getGroup() > 1 || schedule.getDepth())
+    return false;
+  auto packed = kernel.getBodyBlock()->getOps<linalg::UnPackOp>();
+  return llvm::any_of(packed, [&](linalg::UnPackOp unpack) {
+    auto type = unpack.getSourceType();
+    return type.hasStaticShape() &&
+           type.getNumElements() * type.getElementTypeBitWidth() / 8 >
+               target.getL2Bytes() / 4 * 3;
+  });
 }
 
 } // namespace onnxc

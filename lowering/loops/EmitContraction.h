@@ -13,9 +13,14 @@ namespace onnxc {
 mlir::FailureOr<mlir::linalg::GenericOp> findContraction(KernelOp kernel);
 
 // Emits what `kernel` computes at the builder's insertion point. `arguments`
-// are the buffers for the block arguments of its body.
+// are the buffers for the block arguments of its body. Where `backwards`, an i1,
+// is there and set, panels are walked from the last one.
 llvm::LogicalResult emitContraction(mlir::ImplicitLocOpBuilder &b,
                                     KernelOp kernel, mlir::ValueRange arguments,
-                                    const LoopRanges &ranges = {});
+                                    const LoopRanges &ranges = {},
+                                    mlir::Value backwards = {});
+
+// Whether it walks panels of weights that do not stay in L2 beside all else.
+bool streamsPanels(KernelOp kernel, TargetAttr target);
 
 } // namespace onnxc

@@ -9,8 +9,10 @@
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/SharedFunctions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -36,6 +38,14 @@ SmallVector<WinogradPart> partsOf(KernelOp kernel, TargetAttr target) {
       isOneBlock(*findContraction(kernel), schedule))
     return {Inputs, Products, Outputs};
   return {Whole};
+}
+
+// The loop that makes a kernel read the same weights again and again, more of
+// them than the cache keeps. Turned round at every iteration, it begins with
+// those that were read last.
+scf::ForOp turningLoop(KernelOp kernel, TargetAttr target) {
+  return streamsPanels(kernel, target) ? kernel->getParentOfType<scf::ForOp>()
+                                       : scf::ForOp();
 }
 
 struct ExpandKernels : impl::ExpandKernelsBase<ExpandKernels> {
@@ -68,6 +78,8 @@ private:
     SmallVector<Type> types;
     for (Type type : kernel->getOperandTypes())
       types.push_back(argumentType(type));
+    if (turningLoop(kernel, target))
+      types.push_back(IntegerType::get(&getContext(), 1));
     auto type = FunctionType::get(&getContext(), types, {});
     auto &variants = functions[{kernel.getSchedule(), type}];
     for (auto &[other, parts] : variants)
@@ -106,8 +118,12 @@ private:
 
   LogicalResult emitLoops(ImplicitLocOpBuilder &b, KernelOp kernel,
                           ValueRange arguments, WinogradPart part) {
-    if (isa<ContractionAttr>(kernel.getSchedule()))
-      return emitContraction(b, kernel, arguments);
+    if (isa<ContractionAttr>(kernel.getSchedule())) {
+      if (!turningLoop(kernel, target))
+        return emitContraction(b, kernel, arguments);
+      return emitContraction(b, kernel, arguments.drop_back(), {},
+                             arguments.back());
+    }
     if (isa<WinogradAttr>(kernel.getSchedule()))
       return emitWinograd(b, kernel, arguments, part);
     if (isa<SquaresAttr>(kernel.getSchedule()))
@@ -120,8 +136,14 @@ private:
 
   void callInstead(KernelOp kernel, Functions parts) {
     ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
+    SmallVector<Value> operands(kernel->getOperands());
+    if (scf::ForOp loop = turningLoop(kernel, target))
+      operands.push_back(arith::TruncIOp::create(
+          b, b.getI1Type(),
+          arith::IndexCastOp::create(b, b.getI32Type(),
+                                     loop.getInductionVar())));
     for (func::FuncOp function : parts)
-      callWith(b, function, kernel->getOperands());
+      callWith(b, function, operands);
     // A kernel that functions were made from is kept for comparison.
     auto &variants =
         functions[{kernel.getSchedule(), parts.front().getFunctionType()}];

@@ -401,6 +401,10 @@ def recurrent():
                        "b": normal(count, gates * 40, scale=0.1)}
             yield f"{kind}, {direction}", chain([9, 3, 12], [
                 (kind, "x w r b", "y", {"hidden_size": 20, "direction": direction})], weights, ranks=4)
+    for kind, gates, batch in (("GRU", 3, 1), ("LSTM", 4, 2)):
+        weights = {"w": normal(1, gates * 300, 12, scale=0.3), "r": normal(1, gates * 300, 300, scale=0.05)}
+        yield f"{kind}, weights beyond the cache", chain([6, batch, 12], [
+            (kind, "x w r", "y", {"hidden_size": 300})], weights, ranks=4)
     weights = {"w": normal(1, 60, 12, scale=0.3), "r": normal(1, 60, 20, scale=0.2), "b": normal(1, 120, scale=0.1)}
     yield "GRU that resets behind its product", chain([9, 3, 12], [
         ("GRU", "x w r b", "y", {"hidden_size": 20, "linear_before_reset": 1})], weights, ranks=4)
