@@ -68,6 +68,9 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createTurnNarrowConvolutions());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
+  pm.addPass(createTurnLoneWindows());
+  pm.addPass(createPropagateLayouts());
+  addCleanup(pm);
   pm.addPass(createTransformFilters());
   pm.addPass(createPackLayouts());
 }

@@ -151,6 +151,15 @@ def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def TurnLoneWindows : Pass<"turn-lone-windows", "mlir::ModuleOp"> {
+  let summary = "Leaves pools and depthwise convolutions alone in NCHW";
+  let description = [{
+    After `propagate-layouts`. Where a transpose stands before such an operation and one behind it, they would take longer
+    than it does: it runs along the rows of NCHW instead. `propagate-layouts` then finds that the transposes cancel.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let summary = "Stores the filters of 3x3 convolutions in Winograd's form where that is faster";
   let description = [{

@@ -202,9 +202,14 @@ FailureOr<SmallVector<Border>> inferBorders(tensor::PadOp pad, AffineMap map,
     if (low == 0 && pad.getStaticHigh()[i] == 0)
       continue;
     AffineExpr index = map.getResult(i);
-    if (ShapedType::isDynamic(low) || low < 0 ||
-        index.isFunctionOfDim(roles.vector))
+    if (ShapedType::isDynamic(low) || low < 0)
       return failure();
+    if (index.isFunctionOfDim(roles.vector)) {
+      int64_t step = coefficient(index, roles.vector);
+      if (i + 1 != rank || (step != 1 && step != 2) || !isLinear(index))
+        return failure();
+      continue;
+    }
     Border window;
     window.low = low - constantTerm(index);
     window.dimension = i;

@@ -44,9 +44,10 @@ struct Border {
   unsigned dimension;
 };
 
-// The padded dimensions of `pad` when `map` reads its result. Fails unless what
-// is padded in front is known here and each such dimension has one tap that
-// walks over it.
+// The padded dimensions of `pad` when `map` reads its result, but for one that
+// vectors walk along by one or two elements: lanes outside are masked. Fails
+// unless what is padded in front is known here and each such dimension has one
+// tap that walks over it.
 mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
                                                         mlir::AffineMap map,
                                                         const LoopRoles &roles);

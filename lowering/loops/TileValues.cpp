@@ -81,10 +81,10 @@ LogicalResult TileValues::trace(Value tensor, AffineMap position,
     for (auto [expr, low] :
          llvm::zip(position.getResults(), pad.getStaticLow()))
       results.push_back(expr - low);
-    return trace(
-        pad.getSource(),
-        AffineMap::get(position.getNumDims(), 0, results, b.getContext()),
-        root);
+    auto moved =
+        AffineMap::get(position.getNumDims(), 0, results, b.getContext());
+    return failure(failed(trace(pad.getSource(), moved, root)) ||
+                   failed(addEdge(pad, moved)));
   }
   if (auto unpack = tensor.getDefiningOp<linalg::UnPackOp>()) {
     accesses.insert({{tensor, position}, makePackedAccess(unpack, position)});
@@ -98,6 +98,25 @@ LogicalResult TileValues::trace(Value tensor, AffineMap position,
         failed(trace(operand.get(), operandPosition(generic, operand, position),
                      root)))
       return failure();
+  return success();
+}
+
+// Where lanes walk along a dimension that `pad` pads.
+LogicalResult TileValues::addEdge(tensor::PadOp pad, AffineMap position) {
+  auto argument = dyn_cast<BlockArgument>(pad.getSource());
+  Value value = pad.getConstantPaddingValue();
+  Attribute padding;
+  for (auto [i, index] : llvm::enumerate(position.getResults())) {
+    bool isPadded =
+        pad.getStaticLow()[i] != 0 || pad.getStaticHigh()[i] != 0;
+    if (!isPadded || !index.isFunctionOfDim(vector))
+      continue;
+    if (!argument || !value || !matchPattern(value, m_Constant(&padding)))
+      return failure();
+    OpFoldResult size =
+        memref::getMixedSize(b, b.getLoc(), arguments[argument.getArgNumber()], i);
+    access(argument, position).edge = Edge{index, size, padding};
+  }
   return success();
 }
 
@@ -275,6 +294,8 @@ Value TileValues::load(Value tensor, AffineMap position,
     return access.group ? spread(value, *access.group, loops) : value;
   auto type = VectorType::get(
       {lanes}, cast<MemRefType>(access.buffer.getType()).getElementType());
+  if (access.edge || isConstantIntValue(stride, 2))
+    return value = loadApart(access, where, loops, cell);
   Value at = index(where);
   if (isConstantIntValue(stride, 0))
     return value = splat(memref::LoadOp::create(b, access.buffer, at));
@@ -313,6 +334,90 @@ Value TileValues::loadSide(const Access &access, Value at, Value mask) {
   }
   return vector::MaskedLoadOp::create(b, type, access.buffer, at, mask,
                                       zeroVector(b, type));
+}
+
+// The index of the cell's first lane along the edge's dimension.
+OpFoldResult TileValues::edgeIndex(const Edge &edge,
+                                   ArrayRef<OpFoldResult> loops, Cell cell) {
+  OpFoldResult sum = number(b, constantTerm(edge.index));
+  auto term = [&](unsigned loop, OpFoldResult value) {
+    sum = add(b, sum,
+              multiply(b, value, number(b, coefficient(edge.index, loop))));
+  };
+  for (unsigned loop = 0; loop + 1 < loopCount; ++loop)
+    if (coefficient(edge.index, loop))
+      term(loop, loops[loop]);
+  term(vector, multiply(b, loops[panelLoop()], number(b, columns)));
+  term(vector, number(b, cell.column));
+  if (row)
+    term(*row, number(b, cell.row));
+  return sum;
+}
+
+// Which of the elements that follow `first` along the edge's dimension lie
+// inside; null where all do.
+Value TileValues::inside(const Edge &edge, OpFoldResult first) {
+  std::optional<int64_t> from = getConstantIntValue(first),
+                         size = getConstantIntValue(edge.size);
+  if (from && size) {
+    SmallVector<bool> mask;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      mask.push_back(*from + lane >= 0 && *from + lane < *size);
+    if (!llvm::is_contained(mask, false))
+      return {};
+    return arith::ConstantOp::create(b, b.getBoolVectorAttr(mask));
+  }
+  OpFoldResult zero = number(b, 0), all = number(b, lanes);
+  auto clamped = [&](OpFoldResult index) {
+    return minimum(b, maximum(b, index, zero), all);
+  };
+  Value before = firstLanes(b, lanes, clamped(subtract(b, zero, first)));
+  Value below = firstLanes(b, lanes, clamped(subtract(b, edge.size, first)));
+  Value none = arith::ConstantOp::create(
+      b, b.getBoolVectorAttr(SmallVector<bool>(lanes, true)));
+  return arith::AndIOp::create(b, below,
+                               arith::XOrIOp::create(b, before, none));
+}
+
+// The elements side by side from `offset` elements behind the first lane's on.
+Value TileValues::loadPart(const Access &access, Address where, int64_t offset,
+                           ArrayRef<OpFoldResult> loops, Cell cell) {
+  auto type = VectorType::get(
+      {lanes}, cast<MemRefType>(access.buffer.getType()).getElementType());
+  Value mask = cell.mask, padding = zeroVector(b, type);
+  if (access.edge) {
+    OpFoldResult first = edgeIndex(*access.edge, loops, cell);
+    mask = inside(*access.edge, add(b, first, number(b, offset)));
+    padding = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, access.edge->padding));
+  } else if (mask) {
+    // An element between those of two lanes exists if the second one does.
+    SmallVector<int64_t> lane;
+    for (int64_t element = 0; element < lanes; ++element)
+      lane.push_back(llvm::divideCeil(offset + element, 2));
+    mask = vector::ShuffleOp::create(b, mask, mask, lane);
+  }
+  where.fixed += offset;
+  if (!mask)
+    return vector::LoadOp::create(b, type, access.buffer, index(where));
+  return vector::MaskedLoadOp::create(b, type, access.buffer, index(where),
+                                      mask, padding);
+}
+
+// Lanes along an edge, or two elements apart: then all of two vectors' elements
+// of even number.
+Value TileValues::loadApart(const Access &access, Address where,
+                            ArrayRef<OpFoldResult> loops, Cell cell) {
+  Value first = loadPart(access, where, 0, loops, cell);
+  if (isConstantIntValue(access.strides[vector], 1))
+    return first;
+  // No element behind the last lane's is read.
+  int64_t offset = lanes - 1;
+  Value last = loadPart(access, where, offset, loops, cell);
+  SmallVector<int64_t> from;
+  for (int64_t element = 0; element < 2 * lanes; element += 2)
+    from.push_back(element < lanes ? element : lanes + element - offset);
+  return vector::ShuffleOp::create(b, first, last, from);
 }
 
 // One element of each group in all of its lanes.

@@ -13,6 +13,14 @@
 
 namespace onnxc {
 
+// A padded dimension that lanes walk along: at `index`, a sum of multiples of
+// the loops; what is outside of [0, size) is `padding`.
+struct Edge {
+  mlir::AffineExpr index;
+  mlir::OpFoldResult size;
+  mlir::Attribute padding;
+};
+
 // How one tensor of the body is addressed from the loops:
 // buffer[offset + sum(strides[i] * loops[i])].
 struct Access {
@@ -22,6 +30,7 @@ struct Access {
   // Every lane wants this element of the group of elements that it is in; a
   // group's elements lie side by side.
   std::optional<GroupIndex> group = std::nullopt;
+  std::optional<Edge> edge = std::nullopt;
 };
 
 // Where a vector lies: at the loops' values, `row` and `column` further.
@@ -80,6 +89,16 @@ private:
                    llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value index(Address address);
+  llvm::LogicalResult addEdge(mlir::tensor::PadOp pad,
+                              mlir::AffineMap position);
+  mlir::OpFoldResult edgeIndex(const Edge &edge,
+                               llvm::ArrayRef<mlir::OpFoldResult> loops,
+                               Cell cell);
+  mlir::Value inside(const Edge &edge, mlir::OpFoldResult first);
+  mlir::Value loadPart(const Access &access, Address where, int64_t offset,
+                       llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
+  mlir::Value loadApart(const Access &access, Address where,
+                        llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
   mlir::Value loadSide(const Access &access, mlir::Value at, mlir::Value mask);
   mlir::Value spread(mlir::Value vector, GroupIndex group,
                      llvm::ArrayRef<mlir::OpFoldResult> loops);

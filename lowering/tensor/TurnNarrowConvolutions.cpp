@@ -4,8 +4,7 @@
 // convolution's vectors lie along its innermost loop over pixels.
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
-#include "lowering/tensor/Windowing.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "lowering/tensor/ChannelsFirst.h"
 
 using namespace mlir;
 
@@ -19,19 +18,6 @@ namespace {
 constexpr double move = 1.5;
 // The time that has to be left of what it was.
 constexpr double worthwhile = 0.7;
-
-// (N, image..., C) to (N, C, image...).
-SmallVector<int64_t> channelsFirst(int64_t rank) {
-  SmallVector<int64_t> order = {0, rank - 1};
-  llvm::append_range(order, llvm::seq<int64_t>(1, rank - 1));
-  return order;
-}
-
-AffineMap permuted(AffineMap map, ArrayRef<int64_t> order) {
-  return AffineMap::get(map.getNumDims(), 0,
-                        applyPermutation(map.getResults(), order),
-                        map.getContext());
-}
 
 // The image of a convolution with channels last whose windows move by one along
 // the rows; null if `root` is none.
@@ -92,32 +78,6 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
   return inRows < worthwhile * inChannels;
 }
 
-void turn(linalg::GenericOp root, OpOperand *image) {
-  ImplicitLocOpBuilder b(root.getLoc(), root);
-  SmallVector<int64_t> order =
-      channelsFirst(root.getIndexingMapsArray().back().getNumResults());
-  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
-  SmallVector<Value> inputs(root.getInputs());
-  unsigned number = image->getOperandNumber();
-  inputs[number] = toChannelsFirst(b, inputs[number]);
-  maps[number] = permuted(maps[number], order);
-  maps.back() = permuted(maps.back(), order);
-  auto fill = root.getOutputs()[0].getDefiningOp<linalg::FillOp>();
-  Value empty = tensor::EmptyOp::create(
-      b,
-      applyPermutation(
-          tensor::getMixedSizes(b, b.getLoc(), root.getOutputs()[0]), order),
-      getElementTypeOrSelf(root.getResult(0)));
-  Value start =
-      linalg::FillOp::create(b, fill.getInputs(), empty).getResult(0);
-  auto turned = linalg::GenericOp::create(
-      b, start.getType(), inputs, start, maps, root.getIteratorTypesArray());
-  turned.getRegion().takeBody(root.getRegion());
-  root->replaceAllUsesWith(
-      ValueRange(toChannelsLast(b, turned.getResult(0))));
-  root.erase();
-}
-
 struct TurnNarrowConvolutions
     : impl::TurnNarrowConvolutionsBase<TurnNarrowConvolutions> {
   void runOnOperation() override {
@@ -132,7 +92,7 @@ struct TurnNarrowConvolutions
         narrow.push_back({root, image});
     });
     for (auto [root, image] : narrow)
-      turn(root, image);
+      runChannelsFirst(root, image);
   }
 };
 

@@ -125,6 +125,28 @@ def siblings():
             weights, sizes)
 
 
+def lone_windows():
+    """Pools and depthwise convolutions of images with channels in front, and nothing around them."""
+    def pool(kind, shape, kernel, sizes=None, **attributes):
+        return chain(shape, [(kind, "x", "y", {"kernel_shape": kernel, **attributes})], sizes=sizes)
+    for kind in ("MaxPool", "AveragePool"):
+        yield f"{kind} 3x3, stride 2", pool(kind, [2, 5, 19, 31], [3, 3], strides=[2, 2], pads=[1] * 4)
+        yield f"{kind} 3x3", pool(kind, [1, 3, 9, 70], [3, 3], pads=[1] * 4)
+        yield f"{kind} 2x2, stride 2", pool(kind, [1, 3, 10, 64], [2, 2], strides=[2, 2])
+        yield f"{kind} 5x5, stride 3", pool(kind, [1, 3, 30, 48], [5, 5], strides=[3, 3], pads=[2] * 4)
+        yield f"{kind} 1x7, pads that differ", pool(kind, [1, 2, 3, 300], [1, 7], strides=[1, 2], pads=[0, 5, 0, 1])
+        yield f"{kind} of a row", pool(kind, [1, 4, 100], [4], strides=[2], pads=[1, 2])
+    yield "MaxPool 3x3, dilated", pool("MaxPool", [1, 2, 20, 40], [3, 3], dilations=[2, 2], pads=[2] * 4)
+    yield "MaxPool 3x3, rounded up", pool("MaxPool", [1, 2, 20, 40], [3, 3], strides=[2, 2], ceil_mode=1)
+    yield "MaxPool 3x3, stride 2, batch and height of the run", pool(
+        "MaxPool", ["n", 3, "h", 33], [3, 3], strides=[2, 2], pads=[1] * 4, sizes=[[1, 3, 7, 33], [2, 3, 20, 33]])
+    for stride in (1, 2, 3):
+        yield f"depthwise 3x3 alone, stride {stride}", convolution(
+            [2, 6, 17, 45 + stride], 6, (3, 3), group=6, before=False, strides=[stride] * 2, pads=[1] * 4)
+    yield "depthwise 5x5 alone, no pads", convolution([1, 6, 12, 40], 6, (5, 5), group=6, before=False)
+    yield "depthwise 3x3 alone, wide rows", convolution([1, 2, 5, 700], 2, (3, 3), group=2, before=False, pads=[1] * 4)
+
+
 def transposed_convolutions():
     """Between convolutions of channels that are last. Kernel, stride, pads, output padding, dilation, groups."""
     forms = {
@@ -411,8 +433,8 @@ def recurrent():
 
 
 def all_cases():
-    for kind in (convolutions, siblings, transposed_convolutions, products, rows, attention, samples, chains,
-                 selections, computed_positions, recurrent):
+    for kind in (convolutions, siblings, lone_windows, transposed_convolutions, products, rows, attention, samples,
+                 chains, selections, computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")

@@ -1,0 +1,105 @@
+// Pools and depthwise convolutions of an image that is NCHW before and behind
+// them: a model of few operations, or its first and last ones. Two transposes
+// would cost more than what is between them. Each channel is an image of its
+// own, so that vectors lie as well along its rows.
+#include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
+#include "lowering/tensor/ChannelsFirst.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_TURNLONEWINDOWS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// The part of the lanes along a row that has to be in use.
+constexpr double mostlyUsed = 0.6;
+
+bool isTranspose(Operation *op, ArrayRef<int64_t> permutation) {
+  auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op);
+  return transpose && transpose.getPermutation() == permutation;
+}
+
+// Whether the image comes from NCHW, perhaps padded.
+bool comesChannelsFirst(Value image) {
+  if (auto pad = image.getDefiningOp<tensor::PadOp>())
+    image = pad.getSource();
+  int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
+  return isTranspose(image.getDefiningOp(),
+                     invertPermutationVector(channelsFirst(rank)));
+}
+
+// Whether the result goes to NCHW, through elementwise operations.
+bool goesChannelsFirst(Value result) {
+  int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+  while (result.hasOneUse()) {
+    Operation *user = *result.getUsers().begin();
+    if (isTranspose(user, channelsFirst(rank)))
+      return true;
+    auto next = dyn_cast<linalg::GenericOp>(user);
+    if (!next || !isElementwise(next) || next.getNumLoops() != rank ||
+        llvm::count_if(next.getDpsInputOperands(), [&](OpOperand *input) {
+          return next.getMatchingIndexingMap(input).isIdentity();
+        }) != 1)
+      return false;
+    result = next.getResult(0);
+  }
+  return false;
+}
+
+// The image of `root`, if windows of each channel slide over it.
+OpOperand *imageOf(linalg::GenericOp root) {
+  AffineMap output = root.getIndexingMapsArray().back();
+  if (root.getNumDpsInputs() != 2 || failed(inferLoopRoles(root)) ||
+      output.getNumResults() < 3)
+    return nullptr;
+  AffineExpr channel = output.getResults().back();
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (map.getNumResults() == output.getNumResults() &&
+        map.getResults().back() == channel)
+      return input;
+  }
+  return nullptr;
+}
+
+// Whether rows fill vectors, of elements that are one or two apart.
+bool fitsRows(linalg::GenericOp root, OpOperand *image, TargetAttr target) {
+  AffineExpr along =
+      root.getIndexingMapsArray().back().getResults().drop_back().back();
+  unsigned loop = cast<AffineDimExpr>(along).getPosition();
+  int64_t pixels = root.getStaticLoopRanges()[loop];
+  int64_t step = coefficient(
+      root.getMatchingIndexingMap(image).getResults().drop_back().back(), loop);
+  int64_t lanes = target.getVectorBits() / 32;
+  return !ShapedType::isDynamic(pixels) && (step == 1 || step == 2) &&
+         getElementTypeOrSelf(image->get()).isF32() &&
+         pixels >= mostlyUsed * llvm::alignTo(pixels, lanes);
+}
+
+struct TurnLoneWindows : impl::TurnLoneWindowsBase<TurnLoneWindows> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    // Narrower machines pay for each lane of a masked access.
+    if (!target || target.getVectorBits() < 256)
+      return;
+    SmallVector<std::pair<linalg::GenericOp, OpOperand *>> windows;
+    getOperation().walk([&](linalg::GenericOp root) {
+      OpOperand *image = root.getNumReductionLoops() ? imageOf(root) : nullptr;
+      if (image && root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
+          comesChannelsFirst(image->get()) &&
+          goesChannelsFirst(root.getResult(0)) &&
+          fitsRows(root, image, target))
+        windows.push_back({root, image});
+    });
+    for (auto [root, image] : windows)
+      runChannelsFirst(root, image);
+  }
+};
+
+} // namespace
+} // namespace onnxc
