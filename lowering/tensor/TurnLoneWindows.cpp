@@ -16,8 +16,9 @@ namespace onnxc {
 
 namespace {
 
-// The part of the lanes along a row that has to be in use.
-constexpr double mostlyUsed = 0.6;
+// Cycles until a sum can be added to, to move an element, and for a tap of a
+// vector of channels; how much longer than counted rows take.
+constexpr double latency = 4, move = 0.4, tapOfChannels = 0.75, slack = 1.4;
 
 bool isTranspose(Operation *op, ArrayRef<int64_t> permutation) {
   auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op);
@@ -67,18 +68,33 @@ OpOperand *imageOf(linalg::GenericOp root) {
   return nullptr;
 }
 
-// Whether rows fill vectors, of elements that are one or two apart.
-bool fitsRows(linalg::GenericOp root, OpOperand *image, TargetAttr target) {
-  AffineExpr along =
-      root.getIndexingMapsArray().back().getResults().drop_back().back();
-  unsigned loop = cast<AffineDimExpr>(along).getPosition();
-  int64_t pixels = root.getStaticLoopRanges()[loop];
-  int64_t step = coefficient(
-      root.getMatchingIndexingMap(image).getResults().drop_back().back(), loop);
-  int64_t lanes = target.getVectorBits() / 32;
-  return !ShapedType::isDynamic(pixels) && (step == 1 || step == 2) &&
-         getElementTypeOrSelf(image->get()).isF32() &&
-         pixels >= mostlyUsed * llvm::alignTo(pixels, lanes);
+// Compares cycles for a row of a channel's result. Along a row each sum waits
+// for the one before, or for its loads, two where elements are two apart.
+// Channels last, every element of image and result is moved once.
+bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
+                    TargetAttr target) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
+  AffineMap map = root.getMatchingIndexingMap(image);
+  double read = 1, step = 1, pixels = 1;
+  for (int64_t i = 1, last = output.size() - 2; i <= last; ++i) {
+    unsigned loop = cast<AffineDimExpr>(output[i]).getPosition();
+    step = coefficient(map.getResult(i), loop);
+    read *= step;
+    pixels = extents[loop];
+  }
+  double taps = 1;
+  for (unsigned loop = 0; loop < extents.size(); ++loop)
+    if (linalg::isReductionIterator(root.getIteratorTypesArray()[loop]))
+      taps *= ShapedType::isDynamic(extents[loop]) ? 0 : extents[loop];
+  if (pixels < 0 || taps == 0 || (step != 1 && step != 2))
+    return false;
+  double lanes = target.getVectorBits() / 32,
+         vectors = std::ceil(pixels / lanes);
+  double inRows = slack * taps * std::max(latency, vectors * (1 + step) / 2);
+  double inChannels = move * pixels * (read + 1) +
+                      taps * pixels / lanes * tapOfChannels;
+  return inRows < inChannels;
 }
 
 struct TurnLoneWindows : impl::TurnLoneWindowsBase<TurnLoneWindows> {
@@ -90,10 +106,11 @@ struct TurnLoneWindows : impl::TurnLoneWindowsBase<TurnLoneWindows> {
     SmallVector<std::pair<linalg::GenericOp, OpOperand *>> windows;
     getOperation().walk([&](linalg::GenericOp root) {
       OpOperand *image = root.getNumReductionLoops() ? imageOf(root) : nullptr;
-      if (image && root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
+      if (image && getElementTypeOrSelf(image->get()).isF32() &&
+          root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
           comesChannelsFirst(image->get()) &&
           goesChannelsFirst(root.getResult(0)) &&
-          fitsRows(root, image, target))
+          isFasterInRows(root, image, target))
         windows.push_back({root, image});
     });
     for (auto [root, image] : windows)

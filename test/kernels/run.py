@@ -139,7 +139,7 @@ def lone_windows():
     yield "MaxPool 3x3, dilated", pool("MaxPool", [1, 2, 20, 40], [3, 3], dilations=[2, 2], pads=[2] * 4)
     yield "MaxPool 3x3, rounded up", pool("MaxPool", [1, 2, 20, 40], [3, 3], strides=[2, 2], ceil_mode=1)
     yield "MaxPool 3x3, stride 2, batch and height of the run", pool(
-        "MaxPool", ["n", 3, "h", 33], [3, 3], strides=[2, 2], pads=[1] * 4, sizes=[[1, 3, 7, 33], [2, 3, 20, 33]])
+        "MaxPool", ["n", 3, "h", 65], [3, 3], strides=[2, 2], pads=[1] * 4, sizes=[[1, 3, 7, 65], [2, 3, 20, 65]])
     for stride in (1, 2, 3):
         yield f"depthwise 3x3 alone, stride {stride}", convolution(
             [2, 6, 17, 45 + stride], 6, (3, 3), group=6, before=False, strides=[stride] * 2, pads=[1] * 4)

@@ -32,7 +32,7 @@ func.func @depthwise_alone(%x: tensor<1x8x64x64xf32>) -> tensor<1x8x62x62xf32> {
   return %y : tensor<1x8x62x62xf32>
 }
 
-// Rows of nine would fill half a vector.
+// Rows of nine fill half a vector, and each sum would wait for the one before.
 // CHECK-LABEL: @short_rows
 // CHECK: linalg.transpose
 func.func @short_rows(%x: tensor<1x8x18x18xf32>) -> tensor<1x8x9x9xf32> {
