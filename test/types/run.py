@@ -92,6 +92,8 @@ def main():
             print(f"PASS: {case.name}")
         else:
             print(f"FAIL: {case.name}\n  {why or 'passes: take it off the list of expected failures'}", flush=True)
+    for name in sorted(filter(pattern.search, expected.keys() - {case.name for case in found})):
+        print(f"FAIL: {name}\n  is in expected_failures.txt, but no case")
     for what, count in counts.items():
         print(f"COUNT: {count} {what}")
 
