@@ -3,6 +3,7 @@
 #include "codegen/Header.h"
 #include "codegen/Machine.h"
 #include "codegen/Weights.h"
+#include "compiler/Budget.h"
 #include "compiler/Check.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/Dump.h"
@@ -49,10 +50,6 @@ DialectRegistry allDialects() {
   registerTranslations(registry);
   return registry;
 }
-
-// Some analyses take time that grows faster than the graph. What is left after
-// folding is counted: the largest networks in use have less than half.
-constexpr int64_t mostNodes = 25000;
 
 class Compilation {
 public:
@@ -114,7 +111,6 @@ private:
   LogicalResult dumpStage(size_t index);
   LogicalResult collect();
   LogicalResult checkRam();
-  LogicalResult checkNodes();
   LogicalResult write();
   LogicalResult writeModule();
   LogicalResult writeObject();
@@ -488,6 +484,8 @@ LogicalResult Compilation::runStage(size_t index) {
   PassManager passes(&context);
   passes.enableVerifier();
   options.configure(passes);
+  if (stage.name == "graph" && failed(checkWidths(*module)))
+    return failure();
   stage.add(passes, options);
   sortUses(*module);
   if (failed(passes.run(*module)) || failed(verifyStage(stage, *module))) {
@@ -500,7 +498,7 @@ LogicalResult Compilation::runStage(size_t index) {
   }
   (*module)->setAttr(stageAttrName, StringAttr::get(&context, stage.name));
   done = index;
-  if (stage.name == "graph" && failed(checkNodes()))
+  if (stage.name == "graph" && failed(checkNodes(*module)))
     return failure();
   if (stage.name == "memory" && failed(collect()))
     return failure();
@@ -547,20 +545,6 @@ LogicalResult Compilation::writeReportFile() {
   if (llvm::Error error = writeFiles(file))
     return diagnostics.error(llvm::toString(std::move(error)));
   return success();
-}
-
-LogicalResult Compilation::checkNodes() {
-  int64_t nodes = 0;
-  Operation *last = nullptr;
-  (*module)->walk([&](OnnxOpInterface op) {
-    if (!isa<ConstantOp>(op) && ++nodes == mostNodes + 1)
-      last = op;
-  });
-  if (!last)
-    return success();
-  return last->emitError() << "a graph of " << nodes
-                           << " nodes exceeds the budget of "
-                           << mostNodes;
 }
 
 // The planner says what the arena takes; a formula has no largest value.

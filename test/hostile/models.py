@@ -37,9 +37,9 @@ def saved(proto):
     return lambda path: path.write_bytes(proto if isinstance(proto, bytes) else proto.SerializeToString())
 
 
-def built(build, *arguments):
+def built(build, *arguments, **attributes):
     """Large models are made when they are needed and freed again."""
-    return lambda path: saved(build(*arguments))(path)
+    return lambda path: saved(build(*arguments, **attributes))(path)
 
 
 def node(op, inputs, outputs, **attributes):
@@ -76,6 +76,27 @@ def chain(op, length):
     second = ["x"] if op == "Add" else []
     names = ["x", *(f"v{i}" for i in range(length - 1)), "y"]
     return model([helper.make_node(op, [a, *second], [b]) for a, b in zip(names, names[1:])])
+
+
+def growing_chain(length):
+    names = ["x", *(f"v{i}" for i in range(length - 1)), "y"]
+    return model([helper.make_node("Concat", [a, "x"], [b], axis=0) for a, b in zip(names, names[1:])],
+                 [tensor("x", (1,))], [tensor("y", (length + 1,))])
+
+
+def shape_chain(length):
+    """Arithmetic on an unknown size, which no pass can fold."""
+    names = ["n", *(f"v{i}" for i in range(length - 1)), "y"]
+    ops = ["Add", "Mul", "Sub", "Div"]
+    return model([node("Shape", ["x"], ["n"]),
+                  *(helper.make_node(ops[i % 4], [a, "one"], [b]) for i, (a, b) in enumerate(zip(names, names[1:])))],
+                 [tensor("x", ("N",))], [tensor("y", (1,), TensorProto.INT64)],
+                 [helper.make_tensor("one", TensorProto.INT64, (1,), [1])])
+
+
+def unknown_sizes(count):
+    return model([node("Sum", [f"x{i}" for i in range(count)], ["y"])],
+                 [tensor(f"x{i}", (f"N{i}",)) for i in range(count)], [tensor("y", ("M",))])
 
 
 def turning_chain(length):
@@ -251,6 +272,10 @@ def size(folder):
     yield Case("12 nested Loops", saved(nested_loops(12)), (0,), runs=True)
     yield Case("30 nested Loops", saved(nested_loops(30)), (BUDGET,), "node 'loop13' .*budget of 16")
     yield Case("2,000 inputs", saved(wide(2000)), (0,), runs=True)
+    yield Case("100,000 parts of an input", built(parts, "Concat", 100000, axis=0), (BUDGET,), "budget of 10000")
+    yield Case("inputs of 600 unknown sizes", saved(unknown_sizes(600)), (BUDGET,), "budget of 500; give some")
+    yield Case("chain of 2,500 growing Concat", built(growing_chain, 2500), (0,), runs=True)
+    yield Case("chain of 20,000 nodes on a Shape", built(shape_chain, 20000), (0,), runs=True)
     yield Case("5,000 parts of an input, summed", saved(parts("Sum", 5000)), (0,), runs=True)
     yield Case("5,000 parts of a value, joined", saved(parts("Concat", 5000, axis=0)), (0,), runs=True)
     yield Case("chain of 10,000 Sin", built(chain, "Sin", 10000), (0,), runs=True)
