@@ -1,0 +1,168 @@
+// Which loop the lanes run along.
+#include "lowering/loops/NestEmitter.h"
+#include "lowering/Missed.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace onnxc::nests {
+
+NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
+    : b(b), nest(nest), permutes(machine.permutes) {
+  if (machine.vectorBits && isVectorizable(nest.op))
+    chooseVectorLoop(machine);
+  if (!vectorLoop && !nest.loops.empty())
+    missed(nest.op, "expand-vector-loops") << whyNoVectors(machine);
+  for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
+    if (loop != vectorLoop)
+      (nest.loops[loop].folds ? folded : outer).push_back(loop);
+}
+
+const char *NestEmitter::whyNoVectors(Lanes machine) {
+  if (!machine.vectorBits)
+    return "the machine has no vectors";
+  if (!isVectorizable(nest.op))
+    return "the body is no arithmetic on numbers alone";
+  return "along no loop do elements of two or more iterations lie side by side";
+}
+
+// Unit strides are what the lanes want; other strides cost a load per lane.
+// A store costs more than a load, but reductions load more than they store.
+int64_t NestEmitter::score(unsigned loop) {
+  int64_t sum = 0;
+  bool hasFold = llvm::any_of(nest.loops, [](Loop &l) { return l.folds; });
+  int64_t inputWeight = hasFold ? 3 : 1, outputWeight = hasFold ? 1 : 2;
+  for (auto [i, operand] : llvm::enumerate(nest.operands)) {
+    bool isInput = i < nest.inputCount();
+    OpOperand &value = nest.op->getOpOperand(i);
+    if (operand.scalar ||
+        (isInput && !nest.op.payloadUsesValueFromOperand(&value)))
+      continue;
+    int64_t weight = isInput ? inputWeight : outputWeight;
+    if (isConstantIntValue(operand.strides[loop], 1))
+      sum += 2 * weight;
+    else if (!isConstantIntValue(operand.strides[loop], 0))
+      sum -= weight;
+  }
+  return sum;
+}
+
+// The same of loads at computed indices.
+int64_t NestEmitter::scoreOfLoads(unsigned loop) {
+  int64_t sum = 0;
+  Changes changes = changesAlong(loop);
+  for (auto load : nest.op.getBody()->getOps<memref::LoadOp>()) {
+    auto change = [&](Value v) { return changes.of(v); };
+    switch (loadFormOf(load, 1, permutes, change)) {
+    case LoadForm::Element:
+      break;
+    case LoadForm::Vector:
+      sum += 2;
+      break;
+    case LoadForm::Window:
+      sum += 1;
+      break;
+    case LoadForm::EachLane:
+      sum -= 2;
+    }
+  }
+  return sum;
+}
+
+void NestEmitter::chooseVectorLoop(Lanes machine) {
+  bool foldsInAnyOrder = true;
+  for (unsigned output = 0; output < nest.op.getNumDpsInits(); ++output) {
+    std::optional<Combiner> combiner = combinerOf(nest.op, output);
+    foldsInAnyOrder &= combiner.has_value();
+    if (combiner)
+      combiners.push_back(*combiner);
+  }
+  auto widthAlong = [&](unsigned loop) -> int64_t {
+    return machine.vectorBits / widestElement(nest.op, changesAlong(loop));
+  };
+  int64_t best = std::numeric_limits<int64_t>::min();
+  for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
+    if (nest.loops[loop].folds && !foldsInAnyOrder)
+      continue;
+    std::optional<int64_t> size = getConstantIntValue(nest.loops[loop].size);
+    if (size && *size < 2)
+      continue;
+    int64_t operands = score(loop);
+    int64_t points = 2 * (operands + scoreOfLoads(loop)) -
+                     (size && *size < widthAlong(loop));
+    if (operands <= 0 || points <= best)
+      continue;
+    best = points;
+    vectorLoop = loop;
+  }
+  if (!vectorLoop || widthAlong(*vectorLoop) < 2)
+    return vectorLoop.reset();
+  lanes = widthAlong(*vectorLoop);
+  masks = machine.hasMasks && fitsMask(changesAlong(*vectorLoop));
+  unsigned weight = weightOf(nest.op);
+  bool hasFold = llvm::any_of(nest.loops, [](Loop &l) { return l.folds; });
+  unroll = weight > 12 ? 1 : weight > 6 || !hasFold ? 2 : 4;
+  if (auto size = getConstantIntValue(nest.loops[*vectorLoop].size))
+    unroll = std::clamp<int64_t>(*size / lanes, 1, unroll);
+}
+
+Changes NestEmitter::changesAlong(ArrayRef<unsigned> loops) {
+  auto moves = [&](unsigned i) {
+    NestOperand &operand = nest.operands[i];
+    return i >= nest.inputCount() ||
+           (!operand.scalar && llvm::any_of(loops, [&](unsigned loop) {
+              return !isConstantIntValue(operand.strides[loop], 0);
+            }));
+  };
+  auto ofIndex = [&](unsigned dim) {
+    std::optional<unsigned> loop = nest.loopOfDim(dim);
+    return loop && llvm::is_contained(loops, *loop) ? Change::ByOne
+                                                    : Change::None;
+  };
+  return {nest.op, moves, ofIndex};
+}
+
+// Masked accesses need unit strides, and elements that the machine can mask.
+bool NestEmitter::fitsMask(const Changes &changes) {
+  auto change = [&](Value v) { return changes.of(v); };
+  for (Operation &op : nest.op.getBody()->without_terminator()) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    LoadForm form = LoadForm::EachLane;
+    if (load)
+      form = loadFormOf(load, lanes, permutes, change);
+    bool fitsLoad = form != LoadForm::EachLane &&
+                    (form != LoadForm::Vector ||
+                     load.getMemRefType().getElementTypeBitWidth() >= 32);
+    if (!OpTrait::hasElementwiseMappableTraits(&op) &&
+        !isa<arith::ConstantOp, linalg::IndexOp>(op) && !fitsLoad)
+      return false;
+  }
+  return llvm::all_of(nest.operands, [&](NestOperand &operand) {
+    if (operand.scalar || isConstantIntValue(operand.strides[*vectorLoop], 0))
+      return true;
+    unsigned bits =
+        cast<MemRefType>(operand.buffer.getType()).getElementTypeBitWidth();
+    return isConstantIntValue(operand.strides[*vectorLoop], 1) && bits >= 32;
+  });
+}
+
+// A loop along which an input that is strided in the lanes' loop has unit
+// stride: squares of the two are transposed in registers.
+std::optional<unsigned> NestEmitter::chooseTransposedLoop() {
+  if (!vectorLoop || !folded.empty() || lanes > 16 ||
+      nest.loops[*vectorLoop].folds)
+    return std::nullopt;
+  for (unsigned i = 0; i < nest.inputCount(); ++i) {
+    NestOperand &operand = nest.operands[i];
+    if (operand.scalar || isConstantIntValue(operand.strides[*vectorLoop], 0) ||
+        isConstantIntValue(operand.strides[*vectorLoop], 1))
+      continue;
+    for (unsigned loop : outer)
+      if (isConstantIntValue(operand.strides[loop], 1))
+        return loop;
+  }
+  return std::nullopt;
+}
+
+} // namespace onnxc::nests

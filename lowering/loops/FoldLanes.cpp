@@ -1,0 +1,179 @@
+// Lanes along a reduction: several accumulators hide the latency of the combiner
+// and are folded at the end, halves first, so that the order depends on shapes
+// only.
+#include "lowering/loops/NestEmitter.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace onnxc::nests {
+
+// The greatest or least element, which is NaN if any is. A machine's maximum
+// takes one instruction where NaN need not win, so a second accumulator keeps
+// any NaN that comes by.
+namespace {
+struct Extreme {
+  arith::CmpFPredicate wins;
+  ImplicitLocOpBuilder &b;
+
+  static std::optional<Extreme> of(ImplicitLocOpBuilder &b,
+                                   const Combiner &combiner) {
+    if (isa<arith::MaximumFOp>(combiner.op))
+      return Extreme{arith::CmpFPredicate::OGT, b};
+    if (isa<arith::MinimumFOp>(combiner.op))
+      return Extreme{arith::CmpFPredicate::OLT, b};
+    return std::nullopt;
+  }
+  Value fold(Value extreme, Value value) const {
+    Value isNew = arith::CmpFOp::create(b, wins, value, extreme);
+    return arith::SelectOp::create(b, isNew, value, extreme);
+  }
+  Value isNan(Value value) const {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  }
+  Value keepNan(Value kept, Value value) const {
+    return arith::SelectOp::create(b, isNan(value), value, kept);
+  }
+  Value orNan(Value extreme, Value kept) const {
+    Value any = vector::ReductionOp::create(b, vector::CombiningKind::OR,
+                                            isNan(kept));
+    auto type = cast<FloatType>(extreme.getType());
+    Value nan = arith::ConstantOp::create(
+        b, b.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics())));
+    return arith::SelectOp::create(b, any, nan, extreme);
+  }
+};
+
+} // namespace
+
+void NestEmitter::foldLanes(const Place &place) {
+  unsigned outputs = combiners.size();
+  SmallVector<Operation *> without;
+  SmallVector<Value> neutral;
+  for (const Combiner &combiner : combiners) {
+    without.push_back(combiner.op);
+    TypedAttr element = *arith::getNeutralElement(combiner.op);
+    auto type = VectorType::get({lanes}, element.getType());
+    neutral.push_back(arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, Attribute(element))));
+  }
+  SmallVector<Value> state;
+  for (unsigned i = 0; i < unroll; ++i)
+    llvm::append_range(state, neutral);
+  llvm::append_range(state, neutral); // NaN that an extreme leaves out
+  auto accumulate = [&](const Place &at, SmallVector<Value> state,
+                        unsigned vectors, Step step) {
+    LaneBody body(b, step.lanes);
+    for (unsigned i = 0; i < vectors; ++i) {
+      Place here = enter(at, *vectorLoop, number(b, i * lanes));
+      SmallVector<Value> values =
+          runBody(here, step, ArrayRef<Value>(), without);
+      for (unsigned output = 0; output < outputs; ++output) {
+        Value &sum = state[i * outputs + output], value = values[output];
+        if (step.mask)
+          value = arith::SelectOp::create(b, step.mask, value, neutral[output]);
+        std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
+        if (!extreme || !step.lanes) {
+          sum = body.combine(combiners[output], sum, value);
+          continue;
+        }
+        sum = extreme->fold(sum, value);
+        Value &nan = state[unroll * outputs + output];
+        nan = extreme->keepNan(nan, value);
+      }
+    }
+    return state;
+  };
+  OpFoldResult size = nest.loops[*vectorLoop].size;
+  int64_t width = lanes * unroll;
+  auto along = [&](const Place &at, OpFoldResult from, int64_t stride,
+                   unsigned vectors, Step step, SmallVector<Value> state,
+                   OpFoldResult &end) {
+    OpFoldResult count = floorDivide(b, subtract(b, size, from), stride);
+    end = add(b, from, multiply(b, count, number(b, stride)));
+    if (isConstantIntValue(count, 0))
+      return state;
+    auto body = [&](OpBuilder &, Location, Value i, ValueRange inside) {
+      scf::YieldOp::create(b, accumulate(enter(at, *vectorLoop, i),
+                                         SmallVector<Value>(inside), vectors,
+                                         step));
+    };
+    auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, end),
+                                   constant(stride), state, body);
+    return SmallVector<Value>(loop.getResults());
+  };
+  // Whole vectors first, over all other reductions.
+  OpFoldResult zero = number(b, 0), blocks, whole;
+  auto vectorsOf = [&](const Place &at, ValueRange inside) {
+    SmallVector<Value> all = along(at, zero, width, unroll, {lanes, {}},
+                                   SmallVector<Value>(inside), blocks);
+    all = along(at, blocks, lanes, 1, {lanes, {}}, all, whole);
+    OpFoldResult left = subtract(b, size, whole);
+    if (masks && !isConstantIntValue(left, 0)) {
+      Value mask = firstLanes(b, lanes, left);
+      all = accumulate(enter(at, *vectorLoop, whole), all, 1, {lanes, mask});
+    }
+    return all;
+  };
+  state = fold(folded, place, state, vectorsOf);
+  LaneBody body(b, lanes);
+  SmallVector<Value> totals;
+  for (unsigned output = 0; output < outputs; ++output) {
+    const Combiner &combiner = combiners[output];
+    std::optional<Extreme> extreme = Extreme::of(b, combiner);
+    auto combine = [&](Value lhs, Value rhs) {
+      return extreme ? extreme->fold(lhs, rhs)
+                     : body.combine(combiner, lhs, rhs);
+    };
+    for (unsigned step = 1; step < unroll; step *= 2)
+      for (unsigned i = 0; i + step < unroll; i += 2 * step)
+        state[i * outputs + output] =
+            combine(state[i * outputs + output],
+                    state[(i + step) * outputs + output]);
+    Value sum = state[output];
+    for (int64_t half = lanes / 2; half >= 1; half /= 2) {
+      SmallVector<int64_t> lower, upper;
+      for (int64_t lane = 0; lane < half; ++lane) {
+        lower.push_back(lane);
+        upper.push_back(lane + half);
+      }
+      sum = combine(vector::ShuffleOp::create(b, sum, sum, lower),
+                    vector::ShuffleOp::create(b, sum, sum, upper));
+    }
+    totals.push_back(vector::ExtractOp::create(b, sum, int64_t(0)));
+  }
+  auto withNan = [&](unsigned output, Value total) {
+    std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
+    return extreme ? extreme->orNan(total, state[unroll * outputs + output])
+                   : total;
+  };
+  // Then, without masks, the elements that are left.
+  OpFoldResult rest = subtract(
+      b, size, multiply(b, floorDivide(b, size, lanes), number(b, lanes)));
+  bool hasRest = !masks && !isConstantIntValue(rest, 0);
+  if (hasRest) {
+    for (unsigned output = 0; output < outputs; ++output)
+      totals[output] = withNan(output, totals[output]);
+    auto elements = [&](const Place &at, ValueRange inside) {
+      OpFoldResult from =
+          multiply(b, floorDivide(b, size, lanes), number(b, lanes));
+      OpFoldResult end;
+      return along(at, from, 1, 1, {}, SmallVector<Value>(inside), end);
+    };
+    totals = fold(folded, place, totals, elements);
+  }
+  LaneBody single(b, 0);
+  for (unsigned output = 0; output < outputs; ++output) {
+    unsigned operand = nest.inputCount() + output;
+    Value old = load(operand, place, {});
+    std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
+    Value total = totals[output];
+    total = extreme && !hasRest
+                ? withNan(output, extreme->fold(old, total))
+                : single.combine(combiners[output], old, total);
+    store(output, total, place, {});
+  }
+}
+
+} // namespace onnxc::nests

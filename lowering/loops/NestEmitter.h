@@ -1,0 +1,84 @@
+// How a nest of loops becomes code. Inside of emitNest only.
+#pragma once
+#include "lowering/loops/EmitNest.h"
+#include "lowering/loops/LaneBody.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace onnxc::nests {
+
+// Where the loops stand, and every operand's offset there.
+struct Place {
+  // Null where the loop is not entered.
+  llvm::SmallVector<mlir::OpFoldResult> iterations;
+  llvm::SmallVector<mlir::OpFoldResult> offsets;
+};
+
+// How many elements a step takes.
+struct Step {
+  int64_t lanes = 0; // 0: one element
+  mlir::Value mask;  // of the lanes that exist
+};
+
+using Steps = llvm::function_ref<void(mlir::OpFoldResult at, Step step,
+                                      unsigned vectors)>;
+
+class NestEmitter {
+public:
+  NestEmitter(mlir::ImplicitLocOpBuilder &b, Nest &nest, Lanes machine);
+  void emit();
+
+private:
+  // Choices.
+  const char *whyNoVectors(Lanes machine);
+  int64_t score(unsigned loop);
+  int64_t scoreOfLoads(unsigned loop);
+  void chooseVectorLoop(Lanes machine);
+  Changes changesAlong(llvm::ArrayRef<unsigned> loops);
+  bool fitsMask(const Changes &changes);
+  std::optional<unsigned> chooseTransposedLoop();
+
+  // Loops.
+  void forEach(llvm::ArrayRef<unsigned> loops, const Place &place,
+               llvm::function_ref<void(const Place &)> body);
+  llvm::SmallVector<mlir::Value>
+  fold(llvm::ArrayRef<unsigned> loops, const Place &place,
+       mlir::ValueRange start,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Place &,
+                                                         mlir::ValueRange)>
+           body);
+  void alongLanes(mlir::OpFoldResult from, mlir::OpFoldResult to, Steps steps);
+  Place enter(const Place &place, unsigned loop, mlir::OpFoldResult at);
+
+  // Steps.
+  void holdInvariant(const Place &place);
+  void holdInBody(const Changes &changes, const Place &place);
+  void parallelBlock(const Place &place, Step step, unsigned vectors);
+  void foldLanes(const Place &place);
+  llvm::SmallVector<mlir::Value>
+  runBody(const Place &place, Step step,
+          llvm::ArrayRef<mlir::Value> accumulators,
+          llvm::ArrayRef<mlir::Operation *> without = {});
+  void transposedTiles(unsigned other);
+
+  // Operands.
+  mlir::Value load(unsigned operand, const Place &place, Step step);
+  void store(unsigned output, mlir::Value value, const Place &place, Step step);
+  LanePosition position(unsigned dim, const Place &place);
+  mlir::Value constant(int64_t value) {
+    return mlir::arith::ConstantIndexOp::create(b, value);
+  }
+
+  mlir::ImplicitLocOpBuilder &b;
+  Nest &nest;
+  std::optional<unsigned> vectorLoop;
+  int64_t lanes = 0;
+  bool masks = false, permutes;
+  unsigned unroll = 1;
+  llvm::SmallVector<unsigned> outer, folded;
+  llvm::SmallVector<Combiner> combiners;
+  llvm::DenseMap<unsigned, mlir::Value> held; // operands that are in registers
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      heldInBody; // what only they and outer loops decide
+};
+
+} // namespace onnxc::nests
