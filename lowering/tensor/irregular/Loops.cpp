@@ -63,4 +63,9 @@ Scalar scalarAt(ScalarBuilder &scalars, Value tensor, Type element,
   return load(scalars, extract(scalars, tensor, at), element);
 }
 
+Value asInt64(ImplicitLocOpBuilder &builder, Index index) {
+  return builder.createOrFold<arith::IndexCastOp>(builder.getI64Type(),
+                                                  index.in(builder));
+}
+
 } // namespace onnxc

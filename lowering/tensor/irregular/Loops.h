@@ -24,4 +24,7 @@ Tensors changeIf(mlir::ImplicitLocOpBuilder &builder, Condition condition,
 Scalar scalarAt(ScalarBuilder &scalars, mlir::Value tensor, mlir::Type element,
                 llvm::ArrayRef<Index> at);
 
+// A position as an element of ONNX's type for them.
+mlir::Value asInt64(mlir::ImplicitLocOpBuilder &builder, Index index);
+
 } // namespace onnxc

@@ -10,11 +10,6 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-Value asInt64(ImplicitLocOpBuilder &builder, Index index) {
-  return builder.createOrFold<arith::IndexCastOp>(builder.getI64Type(),
-                                                  index.in(builder));
-}
-
 Condition isSet(ImplicitLocOpBuilder &builder, const Input &input,
                 ArrayRef<Index> at) {
   ScalarBuilder scalars(builder, builder.getLoc(), input.element);

@@ -2,6 +2,7 @@
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/irregular/Irregular.h"
+#include "lowering/tensor/irregular/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -10,11 +11,6 @@ using namespace mlir;
 
 namespace onnxc {
 namespace {
-
-Value asInt64(ImplicitLocOpBuilder &builder, Index index) {
-  return builder.createOrFold<arith::IndexCastOp>(builder.getI64Type(),
-                                                  index.in(builder));
-}
 
 struct LowerShape : OpConversionPattern<ShapeOp> {
   using OpConversionPattern::OpConversionPattern;
