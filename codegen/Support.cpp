@@ -25,7 +25,7 @@ void forgetOrigin(Function &function) {
   for (const char *name :
        {"target-cpu", "target-features", "tune-cpu", "no-builtins",
         "frame-pointer", "stack-protector-buffer-size",
-        "min-legal-vector-width", "no-trapping-math"})
+        "min-legal-vector-width", "no-trapping-math", "use-soft-float"})
     function.removeFnAttr(name);
   function.setVisibility(GlobalValue::DefaultVisibility);
 }
