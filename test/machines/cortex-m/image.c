@@ -1,4 +1,4 @@
-// A whole program for a Cortex-M4 without operating system and without C
+// A whole program for a Cortex-M without operating system and without C
 // library: vectors, start-up, and the model's answers through semihosting.
 
 #include "../answer.h"
@@ -55,7 +55,7 @@ void *memset(void *to, int value, size_t bytes) {
 void __aeabi_memclr8(void *to, size_t bytes) { memset(to, 0, bytes); }
 
 void reset(void) {
-  // Floating point is off after reset.
+  // Floating point, where there is any, is off after reset.
   *(volatile uint32_t *)0xe000ed88 |= 0xf << 20;
   __asm__ volatile("dsb\nisb");
   memcpy(data_begin, data_load, (size_t)(data_end - data_begin));
