@@ -187,9 +187,11 @@ Error Emitter::writeObject(StringRef path) {
       return missing.takeError();
     if (missing->empty())
       break;
-    if (requestSupport(*llvm, *missing) != missing->size())
-      return failure("the code needs '" + join(*missing, "', '") +
-                     "', which an object without a library does not have");
+    if (SmallVector<std::string> unknown = requestSupport(*llvm, *missing);
+        !unknown.empty())
+      return failure("code for this CPU calls '" + join(unknown, "', '") +
+                     "', which is not supported: choose one that has the "
+                     "instructions with --target= or --mcpu=");
     if (Error error = linkSupport(*llvm))
       return error;
     setAttributes(*llvm, *machine.llvm);

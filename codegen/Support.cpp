@@ -71,23 +71,26 @@ Error linkSupport(Module &module) {
   return Error::success();
 }
 
-unsigned requestSupport(Module &module, ArrayRef<std::string> names) {
+SmallVector<std::string> requestSupport(Module &module,
+                                        ArrayRef<std::string> names) {
+  SmallVector<std::string> unknown(names);
   Expected<std::unique_ptr<Module>> library = load(module);
   if (!library) {
     consumeError(library.takeError());
-    return 0;
+    return unknown;
   }
   SmallVector<GlobalValue *> wanted;
-  for (const std::string &name : names) {
+  llvm::erase_if(unknown, [&](const std::string &name) {
     Function *function = (*library)->getFunction(name);
     if (!function || function->isDeclaration())
-      continue;
+      return false;
     module.getOrInsertFunction(name, function->getFunctionType());
     if (auto *value = module.getNamedValue(name))
       wanted.push_back(value);
-  }
+    return true;
+  });
   appendToCompilerUsed(module, wanted);
-  return wanted.size();
+  return unknown;
 }
 
 SmallVector<std::string> predictCalls(const Module &module) {

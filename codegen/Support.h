@@ -10,9 +10,9 @@ namespace onnxc {
 llvm::Error linkSupport(llvm::Module &module);
 
 // Declares those of `names` that the library has and keeps them alive through
-// code generation; returns how many.
-unsigned requestSupport(llvm::Module &module,
-                        llvm::ArrayRef<std::string> names);
+// code generation; returns the others.
+llvm::SmallVector<std::string>
+requestSupport(llvm::Module &module, llvm::ArrayRef<std::string> names);
 
 // The functions that instructions of the module will call on its target.
 llvm::SmallVector<std::string> predictCalls(const llvm::Module &module);

@@ -595,7 +595,7 @@ LogicalResult Compilation::writeObject() {
     return diagnostics.error(llvm::toString(aside.takeError()));
   auto emitted = emit(*module, emission, aside->path());
   if (!emitted)
-    return diagnostics.error(llvm::toString(emitted.takeError()));
+    return diagnostics.error(emitted.takeError());
   if (options.verbose)
     fmt::print(stderr, "onnxc: object: {} bytes of code, {} of weights\n",
                emitted->codeBytes, emitted->weightsBytes);

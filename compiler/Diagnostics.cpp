@@ -102,6 +102,11 @@ LogicalResult Diagnostics::error(const Twine &message, Exit code) {
   return failure();
 }
 
+LogicalResult Diagnostics::error(llvm::Error error) {
+  std::string message = llvm::toString(std::move(error));
+  return this->error(message, exitFor(message));
+}
+
 // The first kind of error stays, but "not supported" is the more telling one.
 void Diagnostics::raise(Exit code) {
   if (worst == Exit::Ok || code == Exit::Unsupported)

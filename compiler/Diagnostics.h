@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/Options.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Error.h"
 
 namespace onnxc {
 
@@ -27,6 +28,8 @@ public:
   // What compiling went wrong with outside of MLIR; always returns failure.
   llvm::LogicalResult error(const llvm::Twine &message,
                             Exit code = Exit::BadInput);
+  // The same; its words choose the code, as those of diagnostics do.
+  llvm::LogicalResult error(llvm::Error error);
 
 private:
   void print(mlir::Diagnostic &diagnostic);
