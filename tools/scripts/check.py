@@ -123,7 +123,7 @@ def results_of(*command):
 
 
 def machines():
-    """The digits model on AArch64 and on a Cortex-M4, under emulators."""
+    """Models on AArch64, a Cortex-M4 and a Cortex-M3, under emulators."""
     yield from results_of("bash", ROOT / "test/machines/run.sh")
 
 
