@@ -26,7 +26,8 @@ llvm::SmallVector<Node> rmsNormalization(Node x, Node scale, int64_t axis,
                                          double epsilon);
 
 // Where the points of an image of `size` come from.
-llvm::SmallVector<Node> affineGrid(Graph &graph, Node theta, Node size, bool alignCorners);
+llvm::SmallVector<Node> affineGrid(Graph &graph, Node theta, Node size,
+                                   bool alignCorners);
 
 // Scan-8, for each of a batch. `inputs` are states, then sequences.
 struct BatchedScan {
