@@ -252,44 +252,56 @@ SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
 }
 
 SmallVector<Node> linearAttention(Graph &graph, LinearAttentionInputs in) {
-  int64_t steps = staticSize(in.query, 1), heads = in.keyHeads;
-  int64_t width = staticSize(in.query, 2);
-  if (steps < 0 || steps > 512 || width < 0 || heads <= 0 ||
-      in.queryHeads % heads)
-    return graph.fail("is not supported: the sequence must have a known "
-                      "length up to 512, the query heads must be a multiple "
-                      "of the key heads");
-  int64_t size = width / in.queryHeads, group = in.queryHeads / heads;
+  int64_t heads = in.keyHeads;
+  if (heads <= 0 || in.queryHeads <= 0 || in.queryHeads % heads)
+    return graph.fail("the query heads must be a multiple of the key heads");
   bool gated = in.rule == "gated" || in.rule == "gated_delta";
   bool delta = in.rule == "delta" || in.rule == "gated_delta";
   if (gated != in.decay.given() || delta != in.beta.given())
     return graph.fail("update rule '" + in.rule +
                       "' does not go with the operands given");
-  Node query = wide(splitHeads(in.query, in.queryHeads));
-  Node key = wide(splitHeads(in.key, heads));
-  Node value = wide(splitHeads(in.value, heads));
-  Node decay = gated ? exp(wide(splitHeads(in.decay, heads))) : Node();
-  Node beta = delta ? wide(splitHeads(in.beta, staticSize(in.beta, 2))) : Node();
-  double scale = in.scale ? in.scale : 1 / std::sqrt(double(size));
-  auto at = [](Node x, int64_t step) { return slice(x, 2, step, step + 1); };
+  // Steps first: [steps, batch, heads, 1, size].
+  auto steps = [](Node x, int64_t count) {
+    return unsqueeze(transpose(splitHeads(wide(x), count), {2, 0, 1, 3}), {3});
+  };
+  Node query = steps(in.query, in.queryHeads), key = steps(in.key, heads),
+       value = steps(in.value, heads);
+  SmallVector<Node> sequences = {query, key, value};
+  if (gated)
+    sequences.push_back(exp(steps(in.decay, heads)));
+  if (delta) // one for each head, or one for all
+    sequences.push_back(unsqueeze(transpose(wide(in.beta), {1, 0, 2}), {3, 4}));
   auto asColumn = [](Node row) { return transpose(row, {0, 1, 3, 2}); };
   // The state is [batch, heads, key size, value size].
-  Node state = in.past.given() ? wide(in.past) : Node();
-  SmallVector<Node> outputs;
-  for (int64_t step = 0; step < steps; ++step) {
-    Node k = at(key, step), v = at(value, step);
-    if (gated && state.given())
-      state = state * asColumn(at(decay, step));
+  Node state = in.past.given()
+                   ? wide(in.past)
+                   : expand(constantLike(0, query),
+                            concat({sizeOf(query, 1), graph.ints({heads}),
+                                    sizeOf(key, 4), sizeOf(value, 4)},
+                                   0));
+  auto step = [&](ArrayRef<Node> now) -> SmallVector<Node> {
+    Node state = now[0], q = now[1], k = now[2], v = now[3];
+    if (gated)
+      state = state * asColumn(now[4]);
     if (delta)
-      v = at(beta, step) * (state.given() ? v - matmul(k, state) : v);
-    Node written = matmul(asColumn(k), v);
-    state = state.given() ? state + written : written;
-    Node q = reshape(at(query, step), {0, heads, group, -1});
-    outputs.push_back(reshape(matmul(q, state), {0, in.queryHeads, 1, -1}));
-  }
-  Node y = mergeHeads(concat(outputs, 2) * scale);
-  return {castLike(y, in.query),
-          castLike(state, in.past.given() ? in.past : in.query)};
+      v = now.back() * (v - matmul(k, state));
+    state = state + matmul(asColumn(k), v);
+    Node grouped = reshape(q, {0, heads, in.queryHeads / heads,
+                               std::max<int64_t>(staticSize(q, 3), -1)});
+    return {state, matmul(grouped, state)};
+  };
+  SmallVector<Node> ends = graph.scan({state}, sequences, {}, step);
+  if (graph.failed)
+    return {};
+  Node size = castLike(scalar(sizeOf(query, 4)), query);
+  Node scale = in.scale ? Node(in.scale) : 1 / sqrt(size);
+  // [steps, batch, key heads, group, size] -> [batch, steps, all]
+  Node y = transpose(ends[1], {1, 0, 2, 3, 4}) * scale;
+  int64_t width = staticSize(value, 4);
+  if (width >= 0)
+    width *= in.queryHeads;
+  return {castLike(reshape(y, {0, 0, width < 0 ? -1 : width}), in.query),
+          castLike(ends[0], in.past.given() ? in.past : in.query)};
 }
 
 SmallVector<Node> causalConvolution(Graph &graph, Node input, Node weight,

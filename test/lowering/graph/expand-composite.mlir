@@ -38,3 +38,17 @@ func.func @an_inner_error_is_at_the_composite(%x: tensor<2x3xf32>) -> tensor<2x3
   %0 = "onnx.Softmax"(%x) {axis = 5 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// -----
+
+// A step of a recurrence of any length.
+// CHECK-LABEL: @linear_attention_is_a_scan
+// CHECK: "onnx.Scan"
+// CHECK: ^bb0(%{{.*}}: tensor<?x2x4x3xf32>, %{{.*}}: tensor<?x4x1x4xf32>
+func.func @linear_attention_is_a_scan(%query: tensor<?x?x16xf32>, %key: tensor<?x?x8xf32>, %value: tensor<?x?x6xf32>)
+    -> (tensor<?x?x12xf32>, tensor<?x2x4x3xf32>) {
+  %0:2 = "onnx.LinearAttention"(%query, %key, %value)
+      {q_num_heads = 4 : i64, kv_num_heads = 2 : i64, update_rule = "linear", operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<?x?x16xf32>, tensor<?x?x8xf32>, tensor<?x?x6xf32>) -> (tensor<?x?x12xf32>, tensor<?x2x4x3xf32>)
+  return %0#0, %0#1 : tensor<?x?x12xf32>, tensor<?x2x4x3xf32>
+}
