@@ -181,7 +181,7 @@ LogicalResult lowerScan(ScanOp op) {
        llvm::enumerate(end->getOperands().drop_front(states))) {
     auto type = mlir::cast<RankedTensorType>(slice.getType());
     loop.scans.push_back({type, op.outputAxis(i, type.getRank() + 1),
-                          op.isOutputReversed(i), count});
+                          op.isOutputReversed(i), count, op});
   }
 
   auto iterate = [&](OpBuilder &inner, Location loc, Value iteration,
@@ -236,7 +236,7 @@ LoopValues loopValues(ImplicitLocOpBuilder &builder, LoopOp op, Value count) {
   size_t states = loop.carried.size();
   for (Value slice : body.getTerminator()->getOperands().drop_front(1 + states))
     loop.scans.push_back(
-        {mlir::cast<RankedTensorType>(slice.getType()), 0, false, count});
+        {mlir::cast<RankedTensorType>(slice.getType()), 0, false, count, op});
   return loop;
 }
 

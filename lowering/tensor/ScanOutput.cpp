@@ -1,4 +1,5 @@
 #include "lowering/tensor/ScanOutput.h"
+#include "lowering/tensor/Inputs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -68,6 +69,17 @@ Value grown(ImplicitLocOpBuilder &builder, const ScanOutput &output,
                                        ones);
 }
 
+// Whether `value` is the first slice or has the shape of those in the stack.
+Condition fits(ImplicitLocOpBuilder &builder, const ScanOutput &output,
+               Value stack, Value value, Value index) {
+  Condition same = true;
+  for (int64_t dim = 0; dim < output.slice.getRank(); ++dim)
+    if (output.slice.isDynamicDim(dim))
+      same = same && sizeOf(builder, value, dim) ==
+                         sizeOf(builder, stack, dim + (dim >= output.axis));
+  return same || Index(builder, index) == 0;
+}
+
 } // namespace
 
 RankedTensorType ScanOutput::type() const {
@@ -89,6 +101,10 @@ Value ScanOutput::create(ImplicitLocOpBuilder &builder) const {
 
 Value ScanOutput::insert(ImplicitLocOpBuilder &builder, Value stack,
                          Value value, Value index) const {
+  [[maybe_unused]] LogicalResult known =
+      require(builder, fits(builder, *this, stack, value, index),
+              Status::Shape, loop, "slices differ in shape", "scan_outputs");
+  assert(succeeded(known) && "the first slice always fits");
   Value capacity = tensor::DimOp::create(builder, stack, axis);
   if (grows()) {
     Value isFull = arith::CmpIOp::create(builder, arith::CmpIPredicate::sge,

@@ -13,12 +13,14 @@ struct ScanOutput {
   int64_t axis = 0;
   bool isReversed = false;
   mlir::Value count; // of iterations, or null
+  mlir::Operation *loop = nullptr;
 
   mlir::RankedTensorType type() const;
   bool grows() const { return !count || !slice.hasStaticShape(); }
 
   mlir::Value create(mlir::ImplicitLocOpBuilder &builder) const;
-  // The destination with `value` put in as slice number `index`.
+  // The destination with `value` put in as slice number `index`. A run ends
+  // with an error where its shape is not that of the first.
   mlir::Value insert(mlir::ImplicitLocOpBuilder &builder, mlir::Value stack,
                      mlir::Value value, mlir::Value index) const;
   // What `count` iterations wrote.

@@ -97,6 +97,16 @@ def growing():
     return proto, [[np.int64(n), matrix(3, 2)] for n in (0, 1, 5)]
 
 
+def slices_that_grow():
+    """What is stacked must have one shape: all but one of the runs end before memory is written that is not theirs."""
+    body = graph([node("Concat", ["h", "x"], ["h2"], axis=0), node("Identity", ["c"], ["c2"])],
+                 [*loop_arguments(), value("h", (None,))], [value("c2", (), B), value("h2", (None,)), value("h2", (None,))])
+    proto = model([loop(["n", "", "x"], ["y", "all"], body)], [value("n", (), I), value("x", ("m",))],
+                  [value("y", ("k",)), value("all", ("n", None))])
+    return proto, [[np.int64(1), matrix(3)], *(differential.Fails("slices differ in shape", [np.int64(n), matrix(4)])
+                                               for n in (2, 9))]
+
+
 def shrinking():
     """A carried value loses its first row each time, until it is empty."""
     body = graph([node("Slice", ["h", "one", "end", "zero"], ["h2"]), node("Identity", ["c"], ["c2"])],
@@ -229,6 +239,7 @@ def after_loop():
 
 CASES = {"an If with captures": choice, "an If in an If, sizes differ": nested_choice, "a counted Loop": counted,
          "a Loop that ends early": early_exit, "a carried value that grows": growing,
+         "slices that grow": slices_that_grow,
          "a carried value that shrinks": shrinking, "carried values that change places": swapped,
          "carried values as they came": unchanged, "a Loop in a Loop": nested_loops, "an If in a Loop": choice_in_loop,
          **{f"{op} to a rank that is declared": declared_rank(op) for op in ("Reshape", "Expand")},
