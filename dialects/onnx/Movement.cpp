@@ -364,12 +364,15 @@ Padding PadOp::padding(Inputs inputs) {
   return *paddingOf({}, GenericAdaptor<Inputs>(inputs, *this));
 }
 
+// What negative padding cuts is gone before the rest is repeated.
 SOURCE(PadOp) {
   Padding padding = this->padding(inputs);
   Source source = {0, {}, true, getConstantValue() ? 2 : -1};
-  for (auto [position, before, after, size] :
+  for (auto [position, before, after, own] :
        llvm::zip(at, padding.before, padding.after, inputs[0].sizes)) {
-    Index index = position - before;
+    Index cut = greatest(0 - before, 0);
+    Index size = own - cut - greatest(0 - after, 0);
+    Index index = position - greatest(before, 0);
     bool padded = !before.is(0) || !after.is(0);
     if (padded && getMode() == "constant") {
       source.inside = source.inside && index >= 0 && index < size;
@@ -383,7 +386,7 @@ SOURCE(PadOp) {
       index = least(index, period - index);
       index = select(size == 1, 0, index);
     }
-    source.index.push_back(index);
+    source.index.push_back(index + cut);
   }
   return source;
 }

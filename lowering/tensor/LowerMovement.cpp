@@ -445,10 +445,13 @@ struct LowerPad : LowerMoving<PadOp> {
     ImplicitLocOpBuilder &builder = move.builder;
     const Input &data = move.inputs[0];
     const Sizes &sizes = move.shapes->front();
+    Padding padding = op.padding(move.inputs);
     Condition fits = true, hasElements = true;
-    for (auto [size, own] : llvm::zip(sizes, data.sizes)) {
+    for (auto [low, high, own, size] :
+         llvm::zip(padding.before, padding.after, data.sizes, sizes)) {
       fits = fits && size >= 0;
-      hasElements = hasElements && (own > 0 || size == own);
+      Index left = own + least(low, 0) + least(high, 0);
+      hasElements = hasElements && (left > 0 || size == left);
     }
     if (failed(require(builder, fits, Status::Value, op,
                        "a size becomes negative", "pads")))
@@ -461,7 +464,6 @@ struct LowerPad : LowerMoving<PadOp> {
       return SmallVector<Value>{
           copyByElement(builder, movement, move.inputs, 0, sizes)};
     }
-    Padding padding = op.padding(move.inputs);
     Sizes before, after, starts, kept;
     for (auto [low, high, own, size] :
          llvm::zip(padding.before, padding.after, data.sizes, sizes)) {
