@@ -372,7 +372,8 @@ llvm::FailureOr<Window> $cppClass::windowOf(Report report, GenericAdaptor<llvm::
   Input x = op.getX();
   llvm::ArrayRef<Index> image = x.sizes;
   return slidingWindow(report, image.drop_front(std::min<size_t>(2, image.size())), kernel,
-                       {op.getAutoPad(), op.getDilations(), op.getPads(), op.getStrides(), op.getCeilMode() != 0});
+                       {op.getAutoPad(), op.getDilations(), op.getPads(), op.getStrides(), /*mayBeEmpty=*/true,
+                        op.getCeilMode() != 0});
 }
 llvm::FailureOr<Shapes> $cppClass::shapes(Report report, GenericAdaptor<llvm::ArrayRef<Input>> adaptor) {
   return pooledShapes(adaptor.getX(), windowOf(report, adaptor), }] # !size(results) # [{);

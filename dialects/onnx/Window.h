@@ -24,6 +24,7 @@ using Window = std::vector<WindowDim>; // one for each spatial dimension
 struct WindowAttributes {
   llvm::StringRef autoPad;
   OptionalInts dilations, pads, strides;
+  bool mayBeEmpty = false; // where the window is larger than the image
   bool ceil = false;
 };
 // `image` has the spatial sizes only.

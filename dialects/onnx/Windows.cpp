@@ -20,9 +20,10 @@ static FailureOr<Sizes> perDim(Report report, OptionalInts given, int64_t count,
   return sizesOf(*given);
 }
 
-static LogicalResult slide(Report report, WindowDim &dim, StringRef autoPad,
-                           bool ceil) {
+static LogicalResult slide(Report report, WindowDim &dim,
+                           const WindowAttributes &attributes) {
   Index stride = dim.stride, image = dim.image;
+  StringRef autoPad = attributes.autoPad;
   if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
     dim.result = ceilDiv(image, stride);
     Index total =
@@ -35,12 +36,17 @@ static LogicalResult slide(Report report, WindowDim &dim, StringRef autoPad,
   if (autoPad == "VALID")
     dim.before = dim.after = 0;
   Index room = image + dim.before + dim.after - dim.reach();
-  if (room.number && *room.number < 0)
-    return report("a window of ", *dim.reach().number, " does not fit ",
-                  *image.number, " elements and their padding");
-  dim.result = (ceil ? ceilDiv(room, stride) : room / stride) + 1;
-  if (ceil) // a window begins inside the image or its padding before it
-    dim.result = least(dim.result, (image + dim.before - 1) / stride + 1);
+  if (attributes.mayBeEmpty) {
+    Index more = attributes.ceil ? stride * 2 - 1 : stride;
+    dim.result = greatest(room + more, 0) / stride;
+  } else {
+    if (room.number && *room.number < 0)
+      return report("a window of ", *dim.reach().number, " does not fit ",
+                    *image.number, " elements and their padding");
+    dim.result = room / stride + 1;
+  }
+  if (attributes.ceil) // a window begins inside the image or its padding before it
+    dim.result = least(dim.result, ceilDiv(image + dim.before, stride));
   return success();
 }
 
@@ -48,7 +54,6 @@ FailureOr<Window> slidingWindow(Report report, ArrayRef<Index> image,
                                 ArrayRef<Index> kernel,
                                 const WindowAttributes &attributes) {
   int64_t count = image.size();
-  StringRef autoPad = attributes.autoPad;
   if (int64_t(kernel.size()) != count)
     return report("expected ", count, " sizes of the kernel, got ",
                   kernel.size());
@@ -64,7 +69,7 @@ FailureOr<Window> slidingWindow(Report report, ArrayRef<Index> image,
       return report("the kernel has size ", *kernel[i].number);
     window.push_back({kernel[i], (*strides)[i], (*dilations)[i], (*pads)[i],
                       (*pads)[count + i], image[i], {}});
-    if (failed(slide(report, window.back(), autoPad, attributes.ceil)))
+    if (failed(slide(report, window.back(), attributes)))
       return failure();
   }
   return window;

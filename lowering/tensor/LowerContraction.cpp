@@ -358,7 +358,12 @@ struct LowerConv : OpConversionPattern<ConvOp> {
                        Status::Shape, op, "channels do not fit the weights",
                        "X")))
       return failure();
-    return requireWindowFits(builder, op, window);
+    for (const WindowDim &dim : window)
+      if (failed(require(builder,
+                         dim.reach() <= dim.image + dim.before + dim.after,
+                         Status::Shape, op, "is smaller than a window", "X")))
+        return failure();
+    return success();
   }
 
   LogicalResult

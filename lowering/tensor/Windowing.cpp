@@ -56,13 +56,4 @@ Value padImage(ImplicitLocOpBuilder &builder, Value image, const Window &window,
                                folded(builder, high), with);
 }
 
-LogicalResult requireWindowFits(ImplicitLocOpBuilder &builder, Operation *op,
-                                const Window &window) {
-  for (const WindowDim &dim : window)
-    if (failed(require(builder, dim.reach() <= dim.image + dim.before + dim.after,
-                       Status::Shape, op, "is smaller than a window", "X")))
-      return failure();
-  return success();
-}
-
 } // namespace onnxc

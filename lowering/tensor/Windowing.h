@@ -15,9 +15,4 @@ mlir::Value toChannelsFirst(mlir::ImplicitLocOpBuilder &builder,
 mlir::Value padImage(mlir::ImplicitLocOpBuilder &builder, mlir::Value image,
                      const Window &window, mlir::Value with);
 
-// A window must not be larger than the padded image.
-llvm::LogicalResult requireWindowFits(mlir::ImplicitLocOpBuilder &builder,
-                                      mlir::Operation *op,
-                                      const Window &window);
-
 } // namespace onnxc

@@ -15,6 +15,13 @@ FAMILY = "Windows and sampling", """\
 NaN goes through a maximum. Padding of a MaxPool is no element; a window that holds nothing else gives the lowest value.""", [
     Row("MaxPool", "NaN wins", [f32([[[[1, nan, 3, 4]]]])], f32([[[[nan, 4]]]]), reference=f32([[[[1, 4]]]]), attributes=POOL),
     Row("MaxPool", "only -inf", [f32([[[[-inf, -inf]]]])], f32([[[[-inf]]]]), attributes=POOL),
+    Row("MaxPool", "a window larger than the image: no result",
+        [f32([[[[1, 2]]]])], f32(shape=(1, 1, 1, 0)), reference=REFUSES,
+        attributes={"kernel_shape": [1, 3]}),
+    Row("MaxPool", "a window larger than the image, ceil_mode: what there is", [f32([[[[1, 2]]]])], f32([[[[2]]]]),
+        attributes={"kernel_shape": [1, 3], "strides": [1, 2], "ceil_mode": 1}),
+    Row("AveragePool", "a window larger than the image, ceil_mode: the mean of what there is", [f32([[[[1, 2]]]])],
+        f32([[[[1.5]]]]), attributes={"kernel_shape": [1, 3], "strides": [1, 2], "ceil_mode": 1}),
     Row("MaxPool", "pads are no elements", [f32([[[[-5, -6]]]])], f32([[[[-5, -5]]]]), reference=REFUSES,
         attributes={"kernel_shape": [1, 2], "pads": [0, 1, 0, 0]}),
     Row("MaxPool", "no batch", [f32(shape=(0, 1, 2, 2))], f32(shape=(0, 1, 2, 1)), attributes=POOL),
