@@ -287,7 +287,7 @@ SmallVector<Node> linearAttention(Graph &graph, LinearAttentionInputs in) {
       v = now.back() * (v - matmul(k, state));
     state = state + matmul(asColumn(k), v);
     Node grouped = reshape(q, {0, heads, in.queryHeads / heads,
-                               std::max<int64_t>(staticSize(q, 3), -1)});
+                               staticSize(q, 3)});
     return {state, matmul(grouped, state)};
   };
   SmallVector<Node> ends = graph.scan({state}, sequences, {}, step);

@@ -36,19 +36,27 @@ std::optional<int64_t> Resampling::neighbours() const {
 
 namespace {
 
-// Where the centre of an element of the result lies in the image.
-Scalar original(ScalarBuilder &scalars, const ResizedAxis &axis, Scalar x,
-                   StringRef mode) {
+// Where the centre of element `at` of the result lies in the image. The nearest
+// neighbour is that of a position in single precision, as elsewhere: an element
+// half way between two is then where everybody has it.
+Scalar original(ScalarBuilder &scalars, const Resampling &how,
+                const ResizedAxis &axis, Index at) {
   Type f64 = scalars.getF64Type();
-  Scalar scale(scalars, axis.scale, f64);
-  Scalar from = asReal(scalars, axis.from), to = asReal(scalars, axis.to);
+  Scalar like(scalars, {}, how.nearest ? scalars.getF32Type() : f64);
+  auto real = [&](Scalar number) { return cast(number, like); };
+  Scalar x = real(asReal(scalars, at));
+  Scalar scale = real({scalars, axis.scale, f64});
+  Scalar from = real(asReal(scalars, axis.from)),
+         to = real(asReal(scalars, axis.to));
   Scalar exact = scale * from; // the result's size before it was rounded
+  StringRef mode = how.coordinates;
   if (mode == "align_corners")
     return select(exact == 1, 0, x * (from - 1) / (exact - 1));
   if (mode == "asymmetric")
     return x / scale;
   if (mode == "tf_crop_and_resize") {
-    Scalar begin(scalars, axis.roiBegin, f64), end(scalars, axis.roiEnd, f64);
+    Scalar begin = real({scalars, axis.roiBegin, f64}),
+           end = real({scalars, axis.roiEnd, f64});
     Scalar span = (end - begin) * (from - 1);
     return select(to == 1, span / 2, x * span / (to - 1)) + begin * (from - 1);
   }
@@ -106,7 +114,8 @@ struct Neighbour {
 // Neighbour number `tap` of element `at` of the result.
 Neighbour neighbourAt(ScalarBuilder &scalars, const Resampling &how,
                       const ResizedAxis &axis, Index at, Scalar tap) {
-  Scalar x = original(scalars, axis, asReal(scalars, at), how.coordinates);
+  Scalar x = cast(original(scalars, how, axis, at),
+                  Scalar(scalars, {}, scalars.getF64Type()));
   // The ratio is in (0, 1]: the element on the left is preferred.
   Scalar base = ceil(x) - 1, ratio = x - base;
   Scalar position = base, weight = cast(Scalar(1.0), x);
