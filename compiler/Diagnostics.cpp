@@ -42,7 +42,7 @@ static std::string place(Location loc, StringRef file) {
 }
 
 // Passes have words only: these two say what kind of error it is.
-static Exit exitFor(StringRef message) {
+Exit exitFor(StringRef message) {
   if (message.contains("not supported"))
     return Exit::Unsupported;
   return message.contains("exceeds the budget") ? Exit::Budget : Exit::BadInput;

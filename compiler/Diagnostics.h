@@ -15,6 +15,9 @@ struct Problem {
 // of each node.
 enum class Errors { First, OfEachNode };
 
+// The code that an error's words mean.
+Exit exitFor(llvm::StringRef message);
+
 // While it lives, every diagnostic of the context is printed by it. An error
 // that says "not supported" means exit code 3, "exceeds the budget" 4, any other
 // one 1.

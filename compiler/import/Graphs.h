@@ -150,6 +150,12 @@ private:
   llvm::FailureOr<std::unique_ptr<mlir::Region>>
   importBody(const ::onnx::GraphProto &graph, mlir::TypeRange arguments,
              const Scope &scope, const Frame &frame, mlir::Location loc);
+  llvm::FailureOr<std::unique_ptr<mlir::Region>>
+  importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
+               const Frame &frame, mlir::Location loc, std::string &problem);
+  Result importBranches(llvm::ArrayRef<const ::onnx::GraphProto *> graphs,
+                        const Scope &scope, const Frame &frame,
+                        mlir::Location loc, NodeParts &parts);
 
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;

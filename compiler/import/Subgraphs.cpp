@@ -1,6 +1,8 @@
 // Subgraphs become regions. They refer to the values around them as they are.
+#include "compiler/Diagnostics.h"
 #include "compiler/import/Graphs.h"
 #include "dialects/onnx/Graph.h"
+#include "dialects/onnx/NodeLocation.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -70,6 +72,65 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
   return region;
 }
 
+// What is wrong with a branch is told where it is known to be taken: a model is
+// right whose runs never do. Null, and `problem`, for such a branch; what onnxc
+// does not support is told at once.
+FailureOr<std::unique_ptr<Region>>
+GraphImporter::importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
+                            const Frame &frame, Location loc,
+                            std::string &problem) {
+  std::vector<Diagnostic> told;
+  FailureOr<std::unique_ptr<Region>> branch;
+  {
+    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+      told.push_back(std::move(diagnostic));
+      return success();
+    });
+    branch = importBody(graph, {}, scope, frame, loc);
+  }
+  bool isWrong = failed(branch) && !told.empty() &&
+                 llvm::all_of(told, [](Diagnostic &diagnostic) {
+                   return exitFor(diagnostic.str()) == Exit::BadInput;
+                 });
+  if (isWrong) {
+    problem = describeNode(told[0].getLocation()) + ": " + told[0].str();
+    return std::unique_ptr<Region>();
+  }
+  for (Diagnostic &diagnostic : told)
+    context->getDiagEngine().emit(std::move(diagnostic));
+  return branch;
+}
+
+LogicalResult
+GraphImporter::importBranches(ArrayRef<const ::onnx::GraphProto *> graphs,
+                              const Scope &scope, const Frame &frame,
+                              Location loc, NodeParts &parts) {
+  SmallVector<std::string> problems(graphs.size());
+  Region *right = nullptr;
+  for (auto [graph, problem] : llvm::zip(graphs, problems)) {
+    auto branch = importBranch(*graph, scope, frame, loc, problem);
+    if (failed(branch))
+      return failure();
+    parts.regions.push_back(std::move(*branch));
+    if (!right)
+      right = parts.regions.back().get();
+  }
+  if (!right)
+    return emitError(loc) << "no branch can run: " << problems[0];
+  for (auto [region, problem] : llvm::zip(parts.regions, problems)) {
+    if (region)
+      continue;
+    region = std::make_unique<Region>();
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(region.get());
+    auto fail = FailOp::create(
+        builder, loc, right->front().getTerminator()->getOperandTypes(),
+        problem);
+    YieldOp::create(builder, loc, fail->getResults());
+  }
+  return success();
+}
+
 LogicalResult GraphImporter::importSubgraphs(
     const ::onnx::NodeProto &node, RegisteredOperationName form,
     ValueRange inputs, const NamedAttrList &attributes, const Scope &scope,
@@ -89,6 +150,8 @@ LogicalResult GraphImporter::importSubgraphs(
   ++nesting;
   llvm::scope_exit leave([&] { --nesting; });
   DictionaryAttr dictionary = attributes.getDictionary(context);
+  bool isChoice = form.getStringRef() == IfOp::getOperationName();
+  SmallVector<const ::onnx::GraphProto *> branches;
   for (auto [index, slot] : llvm::enumerate(record.regions)) {
     const ::onnx::AttributeProto *graph = graphs.lookup(slot.name);
     if (!graph && slot.isOptional) {
@@ -98,6 +161,10 @@ LogicalResult GraphImporter::importSubgraphs(
     if (!graph)
       return emitError(loc)
              << record.type << " needs attribute '" << slot.name << "'";
+    if (isChoice) {
+      branches.push_back(&graph->g());
+      continue;
+    }
     std::unique_ptr<Region> region;
     SmallVector<Type> asked, yielded;
     for (int round = 0;; ++round) {
@@ -119,7 +186,8 @@ LogicalResult GraphImporter::importSubgraphs(
     }
     parts.regions.push_back(std::move(region));
   }
-  return success();
+  return isChoice ? importBranches(branches, scope, frame, loc, parts)
+                  : success();
 }
 
 } // namespace onnxc
