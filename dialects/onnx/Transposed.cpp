@@ -30,45 +30,106 @@ int64_t valueAt(OptionalInts given, size_t i, int64_t otherwise) {
   return given && i < given->size() ? (*given)[i] : otherwise;
 }
 
+bool asksForSize(const TransposedConvolution &how) {
+  return how.outputShape || how.autoPad.starts_with("SAME");
+}
+
 // Padding for a result of a given size, where the attributes ask for one. SAME
 // asks for a stride for each element of the image, or for what there is where
 // the kernel does not reach over its stride: so ONNX's shape inference has it.
-bool padForSize(Dimension &dim, const TransposedConvolution &how, size_t i,
+void padForSize(Dimension &dim, const TransposedConvolution &how, size_t i,
                 int64_t image) {
-  if (!how.outputShape && !how.autoPad.starts_with("SAME"))
-    return true;
   int64_t total = dim.outputPadding + dim.reach() - dim.stride;
   if (how.outputShape) {
-    if (image < 0)
-      return false;
     total += dim.stride * image - valueAt(how.outputShape, i, 0);
-  }
-  if (how.outputShape)
     dim.outputPadding += std::max<int64_t>(-total, 0);
+  }
   total = std::max<int64_t>(total, 0);
   dim.before = how.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
   dim.after = total - dim.before;
-  return true;
 }
 
-std::optional<SmallVector<Dimension>>
-dimensionsOf(Node x, Node w, const TransposedConvolution &how) {
+// As the attributes have them, without what they do to the borders.
+SmallVector<Dimension> dimensionsOf(Node w, const TransposedConvolution &how) {
   SmallVector<Dimension> dims;
-  int64_t spatial = rankOf(x) - 2;
-  for (int64_t i = 0; i < spatial; ++i) {
-    bool valid = how.autoPad == "VALID";
-    Dimension dim = {valueAt(how.strides, i, 1),
-                     valueAt(how.dilations, i, 1),
-                     staticSize(w, 2 + i),
-                     valueAt(how.outputPadding, i, 0),
-                     valid ? 0 : valueAt(how.pads, i, 0),
-                     valid ? 0 : valueAt(how.pads, spatial + i, 0)};
-    if (dim.kernel <= 0 || dim.stride <= 0 || dim.dilation <= 0 ||
-        !padForSize(dim, how, i, staticSize(x, 2 + i)))
-      return std::nullopt;
-    dims.push_back(dim);
-  }
+  for (int64_t i = 0; i < rankOf(w) - 2; ++i)
+    dims.push_back({valueAt(how.strides, i, 1), valueAt(how.dilations, i, 1),
+                    staticSize(w, 2 + i), 0, 0, 0});
   return dims;
+}
+
+void addBorders(MutableArrayRef<Dimension> dims, Node x,
+                const TransposedConvolution &how) {
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    dim.outputPadding = valueAt(how.outputPadding, i, 0);
+    if (asksForSize(how)) {
+      padForSize(dim, how, i, staticSize(x, 2 + i));
+    } else if (how.autoPad != "VALID") {
+      dim.before = valueAt(how.pads, i, 0);
+      dim.after = valueAt(how.pads, dims.size() + i, 0);
+    }
+  }
+}
+
+// The same of a whole result, by numbers that only the run knows.
+Node cutBorders(Graph &graph, Node whole, Node x, Node w, Node b,
+                const TransposedConvolution &how) {
+  int64_t spatial = rankOf(w) - 2;
+  SmallVector<Node> before = {graph.ints({0, 0})}, after = before;
+  List sizes = {0, 0};
+  for (auto [i, dim] : llvm::enumerate(dimensionsOf(w, how))) {
+    Node more = graph.ints({valueAt(how.outputPadding, i, 0)});
+    if (asksForSize(how)) {
+      Node reach = (sizeOf(w, 2 + i) - 1) * dim.dilation + 1;
+      Node total = more + reach - dim.stride;
+      if (how.outputShape) {
+        sizes.push_back(valueAt(how.outputShape, i, 0));
+        total = total + sizeOf(x, 2 + i) * dim.stride - sizes.back();
+        more = more + op<MaxOp>({-total, 0});
+      }
+      total = op<MaxOp>({total, 0});
+      Node less = total / 2, rest = total - less;
+      before.push_back(-(how.autoPad == "SAME_UPPER" ? less : rest));
+      after.push_back(more - (how.autoPad == "SAME_UPPER" ? rest : less));
+    } else {
+      bool valid = how.autoPad == "VALID";
+      int64_t low = valid ? 0 : valueAt(how.pads, i, 0);
+      int64_t high = valid ? 0 : valueAt(how.pads, spatial + i, 0);
+      before.push_back(graph.ints({-low}));
+      after.push_back(more - high);
+    }
+  }
+  before.append(after);
+  Node y = op<PadOp>({whole, concat(before, 0)});
+  if (how.outputShape)
+    y = reshape(y, sizes);
+  return b.given() ? y + alignAt(b, 1, rankOf(x)) : y;
+}
+
+// Every product of an element of the image and one of the kernel, added up
+// where they lie in the result: for what the phases below cannot be made of.
+Node scattered(Graph &graph, Node x, Node w, const TransposedConvolution &how,
+               ArrayRef<Dimension> dims) {
+  Node group = graph.ints({how.group}), channels = sizeOf(w, 0) / group;
+  Node places = graph.ints({1}), taps = sizeOf(w, 1);
+  List strides, dilations;
+  SmallVector<Node> image;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    Node size = sizeOf(x, 2 + i), kernel = sizeOf(w, 2 + i);
+    places = places * size;
+    taps = taps * kernel;
+    strides.push_back(dim.stride);
+    dilations.push_back(dim.dilation);
+    image.push_back((size - 1) * dim.stride + (kernel - 1) * dim.dilation + 1);
+  }
+  Node kernels = reshapeTo(w, concat({group, channels, taps}, 0));
+  Node batch = sizeOf(x, 0);
+  Node columns = matmul(transpose(kernels, {0, 2, 1}),
+                        reshapeTo(x, concat({batch, group, channels, places}, 0)));
+  return graph.op("onnx.Col2Im",
+                  {reshapeTo(columns, concat({batch, taps * group, places}, 0)),
+                   concat(image, 0), slice(shapeOf(w), 0, 2, rankOf(w))},
+                  {{"strides", strides}, {"dilations", dilations}});
 }
 
 // What one residue of an output's position modulo the stride is made of: the
@@ -191,19 +252,28 @@ SmallVector<Node> convTranspose(Graph &graph, Node x, Node w, Node b,
                                 const TransposedConvolution &how) {
   if (rankOf(x) < 3 || rankOf(w) != rankOf(x))
     return graph.fail("image and weights differ in rank");
-  auto dims = dimensionsOf(x, w, how);
-  if (!dims || how.group <= 0 || staticSize(w, 0) < 0 || staticSize(w, 1) < 0 ||
-      staticSize(w, 0) % how.group != 0)
-    return graph.fail("other than attributes that fit weights of known sizes, "
-                      "and an image of known size where it is padded to one, "
-                      "is not supported");
-  int64_t phases = 1;
-  for (const Dimension &dim : *dims)
+  SmallVector<Dimension> dims = dimensionsOf(w, how);
+  int64_t channels = staticSize(w, 0), phases = 1;
+  bool hasImage = true, hasWeights = channels >= 0 && staticSize(w, 1) >= 0;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (dim.kernel == 0 || dim.stride <= 0 || dim.dilation <= 0)
+      return graph.fail("the kernel is empty, or a stride or dilation is not "
+                        "positive");
     phases = llvm::SaturatingMultiply<uint64_t>(phases, dim.stride);
-  if (phases > mostPhases)
-    return graph.fail("strides that make more than " + Twine(mostPhases) +
-                      " convolutions are not supported");
-  return {Interleaver(graph, x, w, b, how.group, *dims).all()};
+    hasImage = hasImage && staticSize(x, 2 + i) >= 0;
+    hasWeights = hasWeights && dim.kernel > 0;
+  }
+  if (how.group <= 0 || (channels >= 0 && channels % how.group != 0))
+    return graph.fail("channels are no multiple of the groups");
+  bool inPhases = hasWeights && phases <= mostPhases;
+  if (inPhases && (hasImage || !how.outputShape)) {
+    addBorders(dims, x, how);
+    return {Interleaver(graph, x, w, b, how.group, dims).all()};
+  }
+  Node whole = inPhases
+                   ? Interleaver(graph, x, w, Node(), how.group, dims).all()
+                   : scattered(graph, x, w, how, dims);
+  return {cutBorders(graph, whole, x, w, b, how)};
 }
 
 //===-- Einsum ---------------------------------------------------------------===//
