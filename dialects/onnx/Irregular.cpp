@@ -274,66 +274,91 @@ SHAPES(RoiAlignOp) {
 }
 
 // That an operand, where it is given, has these sizes.
-static LogicalResult expectSizes(Report report, StringRef name,
-                                 const Input &input, ArrayRef<Index> sizes) {
+static LogicalResult checkSizes(Report report, const ExpectedSizes &expected) {
+  const Input &input = expected.operand;
   if (!input.given())
     return success();
-  if (input.rank() != int64_t(sizes.size()))
-    return report("expected '", name, "' of rank ", sizes.size(), ", got ",
-                  input.rank());
-  for (auto [i, size] : llvm::enumerate(sizes))
+  if (input.rank() != int64_t(expected.sizes.size()))
+    return report("expected '", expected.name, "' of rank ",
+                  expected.sizes.size(), ", got ", input.rank());
+  for (auto [i, size] : llvm::enumerate(expected.sizes))
     if (size.number && input.sizes[i].number &&
         *size.number != *input.sizes[i].number)
-      return report("expected dimension ", i, " of '", name, "' to be ",
-                    *size.number, ", got ", *input.sizes[i].number);
+      return report("expected dimension ", i, " of '", expected.name,
+                    "' to be ", *size.number, ", got ",
+                    *input.sizes[i].number);
   return success();
+}
+
+// The first of them that is a number, or the first of them.
+static Index firstNumber(ArrayRef<Index> sizes) {
+  const Index *known =
+      llvm::find_if(sizes, [](Index size) { return size.number.has_value(); });
+  return known == sizes.end() ? sizes.front() : *known;
+}
+
+SmallVector<ExpectedSizes> expectedSizes(const RecurrentOperands &net) {
+  auto size = [](const Input &input, int64_t dim) {
+    return dim < input.rank() ? input.sizes[dim] : Index();
+  };
+  int64_t batchDim = net.layout ? 0 : 1;
+  Index directions = net.direction == "bidirectional" ? 2 : 1;
+  Index hidden = firstNumber({size(net.r, 2), size(net.initialH, 2),
+                              net.hidden ? Index(*net.hidden) : Index()});
+  Index batch = firstNumber({size(net.x, batchDim), size(net.lengths, 0),
+                             size(net.initialH, batchDim),
+                             size(net.initialC, batchDim)});
+  Index features = firstNumber({size(net.x, 2), size(net.w, 2)});
+  Index time = size(net.x, 1 - batchDim), rows = hidden * net.gates;
+  Sizes x = {time, batch, features}, state = {directions, batch, hidden};
+  if (net.layout) {
+    std::swap(x[0], x[1]);
+    std::swap(state[0], state[1]);
+  }
+  return {{"X", net.x, x},
+          {"W", net.w, {directions, rows, features}},
+          {"R", net.r, {directions, rows, hidden}},
+          {"B", net.b, {directions, rows * 2}},
+          {"sequence_lens", net.lengths, {batch}},
+          {"initial_h", net.initialH, state},
+          {"initial_c", net.initialC, state},
+          {"P", net.peephole, {directions, hidden * 3}}};
 }
 
 FailureOr<Shapes> recurrentShapes(Report report, const RecurrentOperands &net,
                                   int64_t results) {
-  const Input &x = net.x, &r = net.r;
-  if (x.rank() != 3 || r.rank() != 3)
-    return report("expected tensors of rank 3, got ", x.rank(), " and ",
-                  r.rank());
   if (net.activations)
     for (auto name : net.activations->getAsRange<StringAttr>())
       if (!findActivation(name.getValue()))
         return report("activation '", name.getValue(), "' is unknown");
-  Index directions = net.direction == "bidirectional" ? 2 : 1,
-        hidden = r.sizes[2], rows = hidden * net.gates;
-  Index time = x.sizes[net.layout ? 1 : 0], batch = x.sizes[net.layout ? 0 : 1];
-  Sizes all = {time, directions, batch, hidden},
-        last = {directions, batch, hidden};
-  if (net.layout) {
-    all = {batch, time, directions, hidden};
-    last = {batch, directions, hidden};
-  }
-  if (failed(expectSizes(report, "W", net.w, {directions, rows, x.sizes[2]})) ||
-      failed(expectSizes(report, "R", r, {directions, rows, hidden})) ||
-      failed(expectSizes(report, "B", net.b, {directions, rows * 2})) ||
-      failed(expectSizes(report, "sequence_lens", net.lengths, {batch})) ||
-      failed(expectSizes(report, "initial_h", net.initialH, last)) ||
-      failed(expectSizes(report, "initial_c", net.initialC, last)) ||
-      failed(expectSizes(report, "P", net.peephole, {directions, hidden * 3})))
-    return failure();
+  SmallVector<ExpectedSizes> expected = expectedSizes(net);
+  for (const ExpectedSizes &operand : expected)
+    if (failed(checkSizes(report, operand)))
+      return failure();
+  const Sizes &x = expected[0].sizes, &last = expected[5].sizes;
+  Sizes all = last;
+  all.insert(all.begin() + (net.layout ? 1 : 0), x[net.layout ? 1 : 0]);
   Shapes shapes(results, last);
   shapes[0] = all;
   return shapes;
 }
 
-SHAPES(MsDynamicQuantizeLSTMOp) {
+RecurrentOperands
+MsDynamicQuantizeLSTMOp::operandsOf(GenericAdaptor<Inputs> op) {
   Input w = op.getW(), r = op.getR();
-  if (w.rank() != 3 || r.rank() != 3)
-    return report("expected weights of rank 3, got ", w.rank(), " and ",
-                  r.rank());
-  std::swap(w.sizes[1], w.sizes[2]);
-  std::swap(r.sizes[1], r.sizes[2]);
-  return recurrentShapes(
-      report,
-      {op.getX(), w, r, op.getB(), op.getSequenceLens(), op.getInitialH(),
-       op.getInitialC(), op.getP(), 4, 0, op.getDirection(),
-       op.getActivations()},
-      3);
+  for (Input *weights : {&w, &r}) {
+    if (weights->rank() == 3)
+      std::swap(weights->sizes[1], weights->sizes[2]);
+    weights->lowered = {}; // no value has these sizes
+  }
+  return {op.getX(),        w, r, op.getB(), op.getSequenceLens(),
+          op.getInitialH(), op.getInitialC(), op.getP(),
+          /*gates=*/4,      /*layout=*/0,     op.getDirection(),
+          op.getActivations(), op.getHiddenSize()};
+}
+
+SHAPES(MsDynamicQuantizeLSTMOp) {
+  return recurrentShapes(report, operandsOf(op), 3);
 }
 
 SHAPES(GridSampleOp) {

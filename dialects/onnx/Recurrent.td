@@ -4,6 +4,10 @@ include "dialects/onnx/OnnxBase.td"
 // GRU-1 misspelled its default.
 def Direction : OneOfOr<"forward", ["reverse", "bidirectional", "foward"]>;
 
+defvar operandsDeclaration = [{
+    static onnxc::RecurrentOperands operandsOf(GenericAdaptor<llvm::ArrayRef<onnxc::Input>> op);
+}];
+
 // com.microsoft's has transposed weights of bytes, with scales and zero points for a direction or each of its columns.
 def MsDynamicQuantizeLSTMOp : SizedOp<"DynamicQuantizeLSTM", [1]> {
   let summary = "LSTM whose inputs and states are quantized before every product";
@@ -19,18 +23,22 @@ def MsDynamicQuantizeLSTMOp : SizedOp<"DynamicQuantizeLSTM", [1]> {
                    OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<Float>:$clip, Direction:$direction,
                    OptionalAttr<Int>:$hidden_size, IntOr<"0">:$input_forget);
   let results = (outs SingleTensor:$y, SingleTensor:$y_h, SingleTensor:$y_c);
+  let extraClassDeclaration = !strconcat(shapesDeclaration, operandsDeclaration);
 }
 
 // R is (directions, gates * hidden, hidden).
 class RecurrentOp<string type, int gates> : SizedOp<type, [1, 7, 14, 22]> {
   let family = "irregular";
   string cellOperands = "{}, {}";
+  let extraClassDeclaration = !strconcat(shapesDeclaration, operandsDeclaration);
   let extraClassDefinition = record # inferSized # [{
+RecurrentOperands $cppClass::operandsOf(GenericAdaptor<llvm::ArrayRef<Input>> op) {
+  return {op.getX(), op.getW(), op.getR(), op.getB(), op.getSequenceLens(), op.getInitialH(),
+          }] # cellOperands # ", " # gates # [{, op.getLayout(), op.getDirection(), op.getActivations(),
+          op.getHiddenSize()};
+}
 llvm::FailureOr<Shapes> $cppClass::shapes(Report report, GenericAdaptor<llvm::ArrayRef<Input>> op) {
-  return recurrentShapes(report, {op.getX(), op.getW(), op.getR(), op.getB(), op.getSequenceLens(), op.getInitialH(),
-                                  }] # cellOperands # ", " # gates # [{, op.getLayout(), op.getDirection(),
-                                  op.getActivations()},
-                         }] # !size(results) # [{);
+  return recurrentShapes(report, operandsOf(op), }] # !size(results) # [{);
 }
 }];
 }

@@ -76,13 +76,22 @@ inline Sizes sizesOf(llvm::ArrayRef<int64_t> numbers) {
   return llvm::map_to_vector(numbers, [](int64_t n) { return Index(n); });
 }
 
-// Of RNN, GRU and LSTM: all outputs, then the last states.
-struct RecurrentOperands {
+struct RecurrentOperands { // of RNN, GRU and LSTM
   Input x, w, r, b, lengths, initialH, initialC, peephole;
   int64_t gates, layout;
   llvm::StringRef direction;
   std::optional<mlir::ArrayAttr> activations;
+  std::optional<int64_t> hidden;
 };
+struct ExpectedSizes {
+  llvm::StringRef name;
+  Input operand;
+  Sizes sizes;
+};
+// What the operands' sizes have to be, in the order of RecurrentOperands. A
+// number where any of them says it.
+llvm::SmallVector<ExpectedSizes> expectedSizes(const RecurrentOperands &net);
+// All outputs, then the last states.
 llvm::FailureOr<Shapes> recurrentShapes(Report report,
                                         const RecurrentOperands &net,
                                         int64_t results);

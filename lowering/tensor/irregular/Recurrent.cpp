@@ -310,6 +310,45 @@ SmallVector<Node> runAll(ImplicitLocOpBuilder &builder, Graph &graph,
   return results;
 }
 
+// Demands that the sizes fit; the operands then have the types of what is known
+// of each other.
+FailureOr<SmallVector<Node>> fitting(ImplicitLocOpBuilder &builder,
+                                     Graph &graph, Operation *op,
+                                     ArrayRef<ExpectedSizes> expected) {
+  SmallVector<Node> nodes;
+  for (const auto &[name, operand, sizes] : expected) {
+    nodes.emplace_back();
+    if (!operand.given())
+      continue;
+    for (auto [own, size] : llvm::zip_equal(operand.sizes, sizes))
+      if (failed(require(builder, own == size, Status::Shape, op,
+                         "does not fit the other operands", name)))
+        return failure();
+    if (!operand.lowered)
+      continue;
+    SmallVector<int64_t> shape =
+        llvm::map_to_vector(sizes, [](Index size) {
+          return size.number.value_or(ShapedType::kDynamic);
+        });
+    Type element = getElementTypeOrSelf(operand.lowered.getType());
+    nodes.back() = {graph, castTo(builder, operand.lowered,
+                                  RankedTensorType::get(shape, element))};
+  }
+  return nodes;
+}
+
+LogicalResult requireLengths(ImplicitLocOpBuilder &builder, Operation *op,
+                             const Input &lengths, Index steps) {
+  auto fits = [&](Index length, ArrayRef<Index>) {
+    return length >= 0 && length <= steps;
+  };
+  return !lengths.given()
+             ? success()
+             : requireAll(builder, lengths, fits, Status::Value, op,
+                          "a sequence is longer than X or negative",
+                          "sequence_lens");
+}
+
 template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult
@@ -317,17 +356,28 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Graph graph(builder, op.getLoc());
-    auto node = [&](Value value) {
-      return value ? Node(graph, value) : Node();
-    };
+    std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
+    RecurrentOperands operands = Op::operandsOf({inputs, op});
+    SmallVector<ExpectedSizes> expected = expectedSizes(operands);
+    Index hidden = expected[2].sizes[2];
+    if (!hidden.number)
+      return op.emitError("a state of unknown size is not supported; "
+                          "'hidden_size' or '--shape' says it");
+    auto fit = fitting(builder, graph, op, expected);
+    Index steps = operands.x.sizes[operands.layout ? 1 : 0];
+    if (failed(fit) ||
+        failed(requireLengths(builder, op, operands.lengths, steps)))
+      return failure();
+    ArrayRef<Node> nodes = *fit;
     Recurrence net;
     net.op = op;
-    net.x = node(adaptor.getX());
-    net.w = {node(adaptor.getW())};
-    net.r = {node(adaptor.getR())};
-    net.b = node(adaptor.getB());
-    net.lengths = node(adaptor.getSequenceLens());
-    net.initialH = node(adaptor.getInitialH());
+    net.hidden = *hidden.number;
+    net.x = nodes[0];
+    net.w = {nodes[1]};
+    net.r = {nodes[2]};
+    net.b = nodes[3];
+    net.lengths = nodes[4];
+    net.initialH = nodes[5];
     net.activations = op.getActivations();
     net.alphas = op.getActivationAlpha();
     net.betas = op.getActivationBeta();
@@ -343,6 +393,7 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
     bool batchFirst = false;
     if constexpr (isQuantized) {
       // As they were: lowered, bytes have no sign.
+      auto node = [&](Value value) { return Node(graph, value); };
       net.w = {node(op.getW()), node(adaptor.getWScale()),
                node(op.getWZeroPoint())};
       net.r = {node(op.getR()), node(adaptor.getRScale()),
@@ -353,13 +404,10 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
     if constexpr (isQuantized || std::is_same_v<Op, LSTMOp>) {
       net.gates = 4;
       net.functions = 3;
-      net.initialC = node(adaptor.getInitialC());
-      net.peephole = node(adaptor.getP());
+      net.initialC = nodes[6];
+      net.peephole = nodes[7];
       net.inputForget = op.getInputForget() != 0;
     }
-    net.hidden = staticSize(net.r.numbers, isQuantized ? 1 : 2);
-    if (net.hidden < 0)
-      return op.emitError("a state of unknown size is not supported");
     if (batchFirst) {
       net.x = transpose(net.x, {1, 0, 2});
       for (Node *state : {&net.initialH, &net.initialC})
