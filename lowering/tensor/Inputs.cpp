@@ -283,9 +283,19 @@ Value reshaped(ImplicitLocOpBuilder &builder, Value value,
   SmallVector<Group> groups = groupsOf(from, to);
   if (hasZero(from) || hasZero(to))
     groups.assign(1, {int64_t(from.size()), int64_t(to.size())});
-  if (from.empty() || to.empty())
-    groups.clear();
   value = castTo(builder, value, typeOf(from, value));
+  if (from.empty() || to.empty()) { // one element, whichever side says so
+    Sizes ones(std::max(from.size(), to.size()), 1);
+    auto all = reassociation({}, &Group::to);
+    value = from.empty()
+                ? Value(tensor::ExpandShapeOp::create(
+                      builder, typeOf(ones, value), value, all,
+                      folded(builder, ones)))
+                : Value(tensor::CollapseShapeOp::create(
+                      builder, castTo(builder, value, typeOf(ones, value)),
+                      all));
+    return castTo(builder, value, typeOf(to, value));
+  }
   // Each group becomes one dimension, then its dimensions.
   if (groups.size() != from.size())
     value = tensor::CollapseShapeOp::create(
