@@ -35,6 +35,24 @@ def SpecializeRanks : Pass<"specialize-ranks", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def FixLengths : Pass<"fix-lengths", "mlir::ModuleOp"> {
+  let summary = "Gives lists whose length only the run knows the length that the ranks ask for";
+  let description = [{
+    The run checks it. Axes and what belongs to them, of which there may be any number, become lists for all axes.
+
+    ```mlir
+    %1, %2 = "onnx.TopK"(%x, %k) : (tensor<9xf32>, tensor<?xi64>) -> (tensor<?xf32>, tensor<?xi64>)
+    // becomes
+    %n = "onnx.Size"(%k) : (tensor<?xi64>) -> tensor<i64>
+    %fits = "onnx.Equal"(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %checked = "onnx.x.Require"(%k, %fits) : (tensor<?xi64>, tensor<i1>) -> tensor<?xi64>
+    %fixed = "onnx.Reshape"(%checked, %one_element) : (tensor<?xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %1, %2 = "onnx.TopK"(%x, %fixed) : (tensor<9xf32>, tensor<1xi64>) -> (tensor<?xf32>, tensor<?xi64>)
+    ```
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def ExpandComposite : Pass<"expand-composite", "mlir::ModuleOp"> {
   let summary = "Replaces composite operators by their bodies";
   let dependentDialects = ["onnxc::OnnxDialect"];

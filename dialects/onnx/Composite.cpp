@@ -7,6 +7,12 @@ using namespace mlir;
 
 namespace onnxc {
 
+Node ofLength(Node list, int64_t length, StringRef operand) {
+  Fault fault = {Status::Shape, operand,
+                 "does not have the length that the ranks ask for"};
+  return reshape(require(list, op<SizeOp>(list) == length, fault), {length});
+}
+
 bool isSurelyNegative(Node x) {
   if (!x.value)
     return false;
@@ -34,8 +40,8 @@ Node logLikelihoodLoss(Node logProbabilities, Node target, Node weight,
   Node hit = position(x, 1) == wanted;
   if (ignored)
     hit = hit && !(wanted == *ignored);
-  Node share = weight.given() ? alignAt(wide(weight), 1, rankOf(x))
-                              : constantLike(1, x);
+  Node share =
+      weight.given() ? alignAt(wide(weight), 1, rankOf(x)) : constantLike(1, x);
   auto sum = [&](Node part, ArrayRef<int64_t> axes) {
     Node kept = select(hit, part, constantLike(0, x));
     return op<ReduceSumOp>({kept, x.graph->ints(axes)}, {{"keepdims", 0}});
@@ -74,9 +80,12 @@ static Node elementOf(Node shape, int64_t i) {
 SmallVector<Node> affineGrid(Graph &graph, Node theta, Node size,
                              bool alignCorners) {
   Node map = wide(theta);
+  int64_t width = std::max(staticSize(map, 1) + 1, staticSize(map, 2));
+  if (staticSize(size, 0) < 0 && width > 0)
+    size = ofLength(size, width + 1, "size");
   if (staticSize(size, 0) < 0)
-    return graph.fail("'size' of an unknown number of elements is not "
-                      "supported");
+    return graph.fail("'theta' of an unknown number of rows and 'size' of an "
+                      "unknown number of elements are not supported");
   int64_t dims = std::max<int64_t>(staticSize(size, 0) - 2, 1);
   // Column j of theta, as [batch, 1, ..., 1, dims].
   Node columns = transpose(map, {0, 2, 1});
@@ -91,8 +100,8 @@ SmallVector<Node> affineGrid(Graph &graph, Node theta, Node size,
     int64_t axis = dims - 1 - j; // x, the first column, is the last dimension
     Node count = elementOf(size, 2 + axis), n = castLike(count, map);
     Node i = castLike(range(0, count, 1), map);
-    Node at = alignCorners ? 2 * i / op<MaxOp>({n - 1, 1}) - 1
-                           : (2 * i + 1) / n - 1;
+    Node at =
+        alignCorners ? 2 * i / op<MaxOp>({n - 1, 1}) - 1 : (2 * i + 1) / n - 1;
     grid = grid + column(j) * alignAt(at, 1 + axis, dims + 2);
   }
   return {castLike(grid, theta)};

@@ -4,6 +4,9 @@
 
 namespace onnxc {
 
+// The same list, in a run that ends unless it has that length.
+Node ofLength(Node list, int64_t length, llvm::StringRef operand);
+
 // Whether the one element is known, and below 0.
 bool isSurelyNegative(Node x);
 

@@ -96,11 +96,10 @@ SHAPES(TopKOp) {
   FailureOr<int64_t> axis = axisOf(report, op.getAxis(), x.rank());
   if (failed(axis))
     return failure();
-  FailureOr<Sizes> k = op.getK().elements();
-  if (failed(k) && op.getK().rank() == 1)
-    return report("'K' of an unknown number of elements is not supported");
-  if (failed(k) || k->size() != 1)
+  Index length = product(op.getK().sizes);
+  if (op.getK().rank() > 1 || (length.number && !length.is(1)))
     return report("'K' needs one element");
+  FailureOr<Sizes> k = length.number ? op.getK().elements() : Sizes(1);
   Sizes sizes = x.sizes;
   if (k->front().number && sizes[*axis].number &&
       (*k->front().number < 0 || *k->front().number > *sizes[*axis].number))
@@ -151,9 +150,12 @@ FailureOr<Window> Col2ImOp::window(Inputs inputs) {
 FailureOr<Window> Col2ImOp::windowOf(Report report, GenericAdaptor<Inputs> op) {
   FailureOr<Sizes> image = op.getImageShape().elements(),
                    block = op.getBlockShape().elements();
-  if (failed(image) || failed(block))
-    return report("'image_shape' or 'block_shape' of an unknown number of "
-                  "elements is not supported");
+  if (failed(image) && failed(block))
+    return report("the rank of the image is not known");
+  if (failed(image))
+    image = Sizes(block->size());
+  if (failed(block))
+    block = Sizes(image->size());
   if (image->size() != block->size())
     return report("image and block must have the same rank");
   return slidingWindow(report, *image, *block,
@@ -165,6 +167,9 @@ SHAPES(Col2ImOp) {
   Input input = op.getInput();
   if (input.rank() != 3)
     return report("expected a tensor of rank 3, got ", input.rank());
+  if (failed(op.getImageShape().elements()) &&
+      failed(op.getBlockShape().elements()))
+    return Shapes(); // of unknown rank
   FailureOr<Window> window = windowOf(report, op);
   if (failed(window))
     return failure();
@@ -223,10 +228,9 @@ SHAPES(MaxUnpoolOp) {
     return failed(sizes) ? FailureOr<Shapes>() : Shapes{*sizes};
   FailureOr<Sizes> wanted = op.getOutputShape().elements();
   if (failed(wanted))
-    return report("'output_shape' of an unknown number of elements is not "
-                  "supported");
-  if (int64_t(wanted->size()) != op.getX().rank())
-    return report("'output_shape' must have ", op.getX().rank(), " elements");
+    return Shapes{Sizes(sizes->size())};
+  if (wanted->size() != sizes->size())
+    return report("'output_shape' must have ", sizes->size(), " elements");
   return Shapes{*wanted};
 }
 

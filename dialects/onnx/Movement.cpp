@@ -115,43 +115,58 @@ static Index shortened(Index step, Index size) {
   return clamp(step, -1 - size, size + 1);
 }
 
-// The elements of an operand that the standard gives any number of. `wanted` is
-// how many there have to be, where that is known; stage `tensor` checks it.
+// The elements of a list of which only the run may know how many it has; pass
+// fix-lengths sees to it that there are as many as `wanted`.
 static FailureOr<Sizes> elementsOf(Report report, const Input &input,
-                                   StringRef name,
-                                   std::optional<int64_t> wanted = {}) {
-  if (input.rank() == 1 && !input.sizes[0].number && wanted) {
-    Sizes elements;
-    for (int64_t i = 0; i < *wanted; ++i)
-      elements.push_back(input.at({i}));
-    return elements;
-  }
-  if (input.rank() == 1 && !input.sizes[0].number)
-    return report("'", name, "' must have a known number of elements, another "
-                             "one is not supported");
+                                   StringRef name, int64_t wanted) {
   if (input.rank() > 1)
     return report("'", name, "' must have one dimension");
-  return input.elements();
+  if (input.rank() == 0 || input.sizes[0].number)
+    return input.elements();
+  Sizes elements;
+  for (int64_t i = 0; i < wanted; ++i)
+    elements.push_back(input.at({i}));
+  return elements;
+}
+
+// How many elements all of the lists have, by those that tell; nothing where
+// none does.
+static std::optional<int64_t> commonLength(ArrayRef<Input> lists) {
+  for (const Input &list : lists)
+    if (list.given() && list.rank() == 1 && list.sizes[0].number)
+      return list.sizes[0].number;
+  return std::nullopt;
 }
 
 static FailureOr<SliceRange>
 sliceRange(Report report, SliceOp::GenericAdaptor<Inputs> op) {
   Input data = op.getData();
-  FailureOr<Sizes> starts = elementsOf(report, op.getStarts(), "starts");
+  std::optional<int64_t> length = commonLength(
+      {op.getStarts(), op.getEnds(), op.getAxes(), op.getSteps()});
+  if (!length) { // any of the axes
+    Sizes unknown(data.rank());
+    return SliceRange{unknown, unknown, unknown};
+  }
+  FailureOr<Sizes> starts =
+      elementsOf(report, op.getStarts(), "starts", *length);
   if (failed(starts))
     return failure();
-  FailureOr<Sizes> ends = elementsOf(report, op.getEnds(), "ends"), axes, steps;
+  FailureOr<Sizes> ends = elementsOf(report, op.getEnds(), "ends", *length),
+                   axes, steps;
   if (failed(ends))
     return failure();
   if (starts->size() != ends->size())
     return report("'starts' and 'ends' must be of one length");
   if (op.getAxes().given())
-    axes = axesOf(report, op.getAxes(), data.rank());
+    axes = axesOf(report, op.getAxes(), data.rank(), length);
   else
     axes = sizesOf(range(0, starts->size()));
-  steps = op.getSteps().given() ? op.getSteps().elements()
-                                : FailureOr<Sizes>(Sizes(starts->size(), 1));
-  if (failed(axes) || failed(steps) || axes->size() != starts->size() ||
+  if (failed(axes))
+    return failure();
+  steps = op.getSteps().given()
+              ? elementsOf(report, op.getSteps(), "steps", *length)
+              : FailureOr<Sizes>(Sizes(starts->size(), 1));
+  if (failed(steps) || axes->size() != starts->size() ||
       steps->size() != starts->size() || int64_t(axes->size()) > data.rank())
     return report("'axes', 'starts', 'ends' and 'steps' differ in length");
   SliceRange all = {Sizes(data.rank(), 0), Sizes(data.rank(), 1), data.sizes};
@@ -329,7 +344,14 @@ SOURCE(TileOp) {
 static FailureOr<Padding> paddingOf(Report report,
                                     PadOp::GenericAdaptor<Inputs> op) {
   int64_t rank = op.getData().rank();
-  FailureOr<Sizes> axes = axesOf(report, op.getAxes(), rank), pads;
+  std::optional<int64_t> length = commonLength(op.getAxes());
+  if (auto values = commonLength(op.getPads()); values && !length)
+    length = *values / 2;
+  if (op.getAxes().given() && !length) { // any of the axes
+    Sizes unknown(rank);
+    return Padding{unknown, unknown};
+  }
+  FailureOr<Sizes> axes = axesOf(report, op.getAxes(), rank, length), pads;
   if (failed(axes))
     return failure();
   pads = elementsOf(report, op.getPads(), "pads", 2 * axes->size());
@@ -435,6 +457,8 @@ SHAPES(SqueezeOp) {
     }
     return Shapes{kept};
   }
+  if (!commonLength(op.getAxes()))
+    return Shapes(); // of unknown rank
   FailureOr<Sizes> axes = axesOf(report, op.getAxes(), data.rank());
   if (failed(axes))
     return failure();

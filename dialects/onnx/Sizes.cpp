@@ -283,10 +283,13 @@ FailureOr<Index> broadcast(Report report, Index a, Index b) {
   return Index(joined);
 }
 
-FailureOr<Sizes> axesOf(Report report, const Input &axes, int64_t rank) {
+FailureOr<Sizes> axesOf(Report report, const Input &axes, int64_t rank,
+                        std::optional<int64_t> length) {
   if (!axes.given())
     return sizesOf(range(0, rank));
-  FailureOr<Sizes> elements = axes.elements();
+  bool isOpen = axes.rank() == 1 && !axes.sizes[0].number;
+  FailureOr<Sizes> elements =
+      isOpen && length ? Sizes(*length) : axes.elements();
   if (failed(elements))
     return report("'axes' must have a known number of elements, another one is "
                   "not supported");

@@ -64,8 +64,10 @@ std::optional<Sizes> knownElements(mlir::Value value);
 // Words of the formulas.
 llvm::FailureOr<int64_t> axisOf(Report report, int64_t axis, int64_t rank);
 llvm::FailureOr<Index> broadcast(Report report, Index a, Index b);
-// Axes, as far as they are known; all of them where none are given.
-llvm::FailureOr<Sizes> axesOf(Report report, const Input &axes, int64_t rank);
+// Axes, as far as they are known; all of them where none are given. `length` is
+// how many there have to be where the operand's type does not say.
+llvm::FailureOr<Sizes> axesOf(Report report, const Input &axes, int64_t rank,
+                              std::optional<int64_t> length = {});
 // An element for each dimension, from elements for each of the axes.
 Sizes alongAxes(llvm::ArrayRef<Index> axes, llvm::ArrayRef<Index> elements,
                 llvm::ArrayRef<Index> otherwise);

@@ -8,6 +8,7 @@
 // rest of the block moves into both branches, where everybody does. Conditions
 // that ask for the rank again are folded between the rounds, so that copies of
 // copies stay few.
+#include "dialects/onnx/Composite.h"
 #include "dialects/onnx/Families.h"
 #include "dialects/onnx/Graph.h"
 #include "dialects/onnxc/Onnxc.h"
@@ -62,9 +63,8 @@ SmallVector<Operation *> dependents(IfOp op) {
   DenseSet<Operation *> depending = {op};
   SmallVector<Operation *> rest;
   Block *block = op->getBlock();
-  for (Operation &other : llvm::make_early_inc_range(
-           llvm::make_range(std::next(Block::iterator(op)),
-                            std::prev(block->end())))) {
+  for (Operation &other : llvm::make_early_inc_range(llvm::make_range(
+           std::next(Block::iterator(op)), std::prev(block->end())))) {
     bool depends = false;
     other.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
@@ -104,8 +104,8 @@ void sinkRest(IfOp op) {
   for (OpOperand &use : end->getOpOperands())
     if (moved.contains(use.get().getDefiningOp()))
       uses.push_back(&use);
-  SmallVector<Value> outputs = llvm::map_to_vector(
-      uses, [](OpOperand *use) { return use->get(); });
+  SmallVector<Value> outputs =
+      llvm::map_to_vector(uses, [](OpOperand *use) { return use->get(); });
   OpBuilder builder(op);
   OperationState state(op.getLoc(), op->getName());
   state.addOperands(op->getOperands());
@@ -177,25 +177,20 @@ bool nameAllAxes(Operation *root) {
   return !open.empty();
 }
 
-// Whether the operation has that rank if `list` has `count` elements; then it
-// does from now on, and the run checks it.
-bool tryLength(Operation *op, OpOperand &list, int64_t count, int64_t rank) {
-  if (count < 0)
-    return false;
-  OpBuilder builder(op);
-  Graph graph(builder, op->getLoc());
+// Whether the operation has that rank with another list; then it does from now
+// on.
+bool tryList(Operation *op, OpOperand &list, Value other, int64_t rank) {
   Value old = list.get();
-  list.set(reshape(Node(graph, old), {count}).value);
+  list.set(other);
   SmallVector<Type> types;
   ScopedDiagnosticHandler silent(op->getContext(),
                                  [](Diagnostic &) { return success(); });
-  bool fits =
-      succeeded(cast<InferTypeOpInterface>(op).inferReturnTypes(
-          op->getContext(), op->getLoc(), op->getOperands(),
-          op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
-          op->getRegions(), types)) &&
-      types.size() == 1 && isa<RankedTensorType>(types[0]) &&
-      cast<RankedTensorType>(types[0]).getRank() == rank;
+  bool fits = succeeded(cast<InferTypeOpInterface>(op).inferReturnTypes(
+                  op->getContext(), op->getLoc(), op->getOperands(),
+                  op->getDiscardableAttrDictionary(),
+                  op->getPropertiesStorage(), op->getRegions(), types)) &&
+              types.size() == 1 && isa<RankedTensorType>(types[0]) &&
+              cast<RankedTensorType>(types[0]).getRank() == rank;
   if (fits)
     op->getResult(0).setType(types[0]);
   else
@@ -203,25 +198,89 @@ bool tryLength(Operation *op, OpOperand &list, int64_t count, int64_t rank) {
   return fits;
 }
 
+// Whether the operation has that rank if the list has a certain length, which
+// the run checks then.
+bool tryLengths(Operation *op, OpOperand &list, int64_t rank) {
+  OpBuilder builder(op);
+  Graph graph(builder, op->getLoc());
+  Node given(graph, list.get());
+  StringRef name = cast<OnnxOpInterface>(op)
+                       .getRecord()
+                       .operands[list.getOperandNumber()]
+                       .name;
+  int64_t most = std::max(rank, rankOf(op->getOperand(0)));
+  for (int64_t count = most; count >= 0; --count)
+    if (tryList(op, list, ofLength(given, count, name).value, rank))
+      return true;
+  return false;
+}
+
+// A shape that may be shorter than what it expands begins with ones.
+bool tryShorterShape(ExpandOp op, int64_t rank) {
+  if (rankOf(op.getInput()) != rank)
+    return false;
+  OpBuilder builder(op);
+  Graph graph(builder, op.getLoc());
+  Node shape(graph, op.getShape()), missing = rank - sizeOf(shape, 0);
+  shape = require(shape, missing >= 0,
+                  {Status::Shape, "shape", "is longer than the result's rank"});
+  shape = concat({expand(graph.ints(1), missing), shape}, 0);
+  return tryList(op, op.getShapeMutable(), reshape(shape, {rank}).value, rank);
+}
+
+// As many positions in an index as leave that rank.
+bool tryDepth(GatherNDOp op, int64_t rank) {
+  OpBuilder builder(op);
+  Graph graph(builder, op.getLoc());
+  Node indices(graph, op.getIndices());
+  int64_t outer = rankOf(indices) - 1;
+  int64_t depth = outer + rankOf(op.getData()) - op.getBatchDims() - rank;
+  if (outer < 0 || depth < 0)
+    return false;
+  indices = require(indices, sizeOf(indices, outer) == depth,
+                    {Status::Shape, "indices", "do not fit the result's rank"});
+  SmallVector<int64_t> sizes(outer, 0);
+  sizes.push_back(depth);
+  return tryList(op, op.getIndicesMutable(), reshape(indices, sizes).value,
+                 rank);
+}
+
+// Reductions take any number of axes in a run.
+void declareRank(ReductionOpInterface op, int64_t rank) {
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  op->getResult(0).setType(tensorOf(Shape(rank), element));
+}
+
+bool isOpenList(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getRank() == 1 && type.isDynamicDim(0) &&
+         type.getElementType().isInteger(64);
+}
+
+bool takeRank(Operation *op, int64_t rank) {
+  if (auto reduction = dyn_cast<ReductionOpInterface>(op)) {
+    declareRank(reduction, rank);
+    return true;
+  }
+  if (auto gather = dyn_cast<GatherNDOp>(op))
+    return tryDepth(gather, rank);
+  for (OpOperand &list : op->getOpOperands())
+    if (isOpenList(list.get()) &&
+        ((isa<ExpandOp>(op) && tryShorterShape(cast<ExpandOp>(op), rank)) ||
+         tryLengths(op, list, rank)))
+      return true;
+  return false;
+}
+
 // A shape or axes of unknown number have as many as the rank that the model
 // declares asks for. Whether there was such an operation.
 bool takeDeclaredRank(Operation *root) {
   WalkResult found = root->walk([](Operation *op) {
     auto rank = op->getAttrOfType<IntegerAttr>(rankAttrName);
-    if (!rank || !isUnranked(op->getResult(0)) ||
-        !llvm::all_of(op->getOperands(), isRanked))
-      return WalkResult::advance();
-    for (OpOperand &list : op->getOpOperands()) {
-      auto type = cast<RankedTensorType>(list.get().getType());
-      if (type.getRank() != 1 || !type.isDynamicDim(0) ||
-          !type.getElementType().isInteger(64))
-        continue;
-      int64_t own = rankOf(op->getOperand(0)), wanted = rank.getInt();
-      for (int64_t count : {wanted, wanted - own, own - wanted})
-        if (tryLength(op, list, count, wanted))
-          return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
+    bool isOpen = rank && isUnranked(op->getResult(0)) &&
+                  llvm::all_of(op->getOperands(), isRanked);
+    return isOpen && takeRank(op, rank.getInt()) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
   });
   return found.wasInterrupted();
 }

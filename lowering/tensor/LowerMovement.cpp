@@ -30,54 +30,14 @@ struct Movement {
   }
 };
 
-// How many elements the second operand has to have, where that follows from the
-// first one or its axes.
-template <typename Op> std::optional<int64_t> listLength(Op) {
-  return std::nullopt;
-}
-std::optional<int64_t> listLength(TileOp op) { return rankOf(op.getInput()); }
-std::optional<int64_t> listLength(PadOp op) {
-  if (!op.getAxes())
-    return 2 * rankOf(op.getData());
-  auto axes = cast<RankedTensorType>(op.getAxes().getType());
-  return axes.getRank() == 1 && !axes.isDynamicDim(0)
-             ? std::optional(2 * axes.getDimSize(0))
-             : std::nullopt;
-}
-std::optional<int64_t> listLength(CenterCropPadOp op) {
-  return op.getAxes() ? op.getAxes()->size() : rankOf(op.getInputData());
-}
-
-// A list of unknown length becomes one of the length that it has to have.
-LogicalResult checkList(ImplicitLocOpBuilder &builder, Operation *op,
-                        int64_t length, Value &list) {
-  auto type = cast<RankedTensorType>(list.getType());
-  if (type.getRank() != 1 || !type.isDynamicDim(0))
-    return success();
-  Index size = {builder, tensor::DimOp::create(builder, list, 0)};
-  if (failed(require(builder, size == length, Status::Shape, op,
-                     "does not have an element for each dimension",
-                     cast<OnnxOpInterface>(op).getRecord().operands[1].name)))
-    return failure();
-  list = tensor::CastOp::create(
-      builder, RankedTensorType::get(length, type.getElementType()), list);
-  return success();
-}
-
 template <typename Op> struct LowerMoving : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   virtual FailureOr<SmallVector<Value>> lower(Op op, Movement &move) const = 0;
   LogicalResult
   matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> operands = llvm::to_vector(adaptor.getOperands());
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    bool isKnown = llvm::all_of(op->getOperands(), isRanked);
-    if (auto length = isKnown ? listLength(op) : std::nullopt)
-      if (failed(checkList(builder, op, *length, operands[1])))
-        return failure();
-    Movement move(cast<SizedOpInterface>(op.getOperation()), operands,
-                  rewriter);
+    Movement move(cast<SizedOpInterface>(op.getOperation()),
+                  llvm::to_vector(adaptor.getOperands()), rewriter);
     if (failed(move.shapes))
       return failure();
     FailureOr<SmallVector<Value>> values = lower(op, move);
@@ -154,6 +114,25 @@ template <typename Op> struct LowerByElement : LowerMoving<Op> {
     return byElement(op, move);
   }
 };
+
+// Axes of the run, each of them once.
+LogicalResult requireAxes(Movement &move, Operation *op, const Input &axes,
+                          int64_t rank) {
+  auto inside = [&](Index axis, ArrayRef<Index>) {
+    return axis >= -rank && axis < rank;
+  };
+  FailureOr<Sizes> all = axes.elements();
+  if (failed(all) ||
+      failed(requireAll(move.builder, axes, inside, Status::Index, op,
+                        "an axis is outside the rank", "axes")))
+    return failure();
+  Condition differ = true;
+  for (auto [i, axis] : llvm::enumerate(*all))
+    for (Index other : ArrayRef(*all).take_front(i))
+      differ = differ && !(fromEnd(axis, rank) == fromEnd(other, rank));
+  return require(move.builder, differ, Status::Index, op,
+                 "an axis is given twice", "axes");
+}
 
 //===-- By index -----------------------------------------------------------===//
 
@@ -316,9 +295,6 @@ struct LowerSplit : LowerMoving<SplitOp> {
                                       Movement &move) const override {
     ImplicitLocOpBuilder &builder = move.builder;
     const Input &input = move.inputs[0];
-    if (op.getSplit() && !move.inputs[1].sizes[0].number)
-      return op.emitError("'split' must have a known number of elements, "
-                          "another one is not supported");
     int64_t axis = wrap(op.getAxis(), input.rank());
     Index end = 0;
     Condition positive = true;
@@ -346,6 +322,8 @@ struct LowerSlice : LowerMoving<SliceOp> {
                                       Movement &move) const override {
     ImplicitLocOpBuilder &builder = move.builder;
     const Input &data = move.inputs[0];
+    if (op.getAxes() && failed(requireAxes(move, op, move.inputs[3], data.rank())))
+      return failure();
     if (op.getSteps()) {
       const Input &steps = move.inputs.back();
       auto moves = [](Index step, ArrayRef<Index>) { return !(step == 0); };
@@ -445,6 +423,9 @@ struct LowerPad : LowerMoving<PadOp> {
     ImplicitLocOpBuilder &builder = move.builder;
     const Input &data = move.inputs[0];
     const Sizes &sizes = move.shapes->front();
+    if (op.getAxes() &&
+        failed(requireAxes(move, op, move.inputs.back(), data.rank())))
+      return failure();
     Padding padding = op.padding(move.inputs);
     Condition fits = true, hasElements = true;
     for (auto [low, high, own, size] :
@@ -501,25 +482,6 @@ struct LowerTranspose : LowerMoving<TransposeOp> {
                                   ->getResult(0)};
   }
 };
-
-// Axes of the run, each of them once.
-LogicalResult requireAxes(Movement &move, Operation *op, const Input &axes,
-                          int64_t rank) {
-  auto inside = [&](Index axis, ArrayRef<Index>) {
-    return axis >= -rank && axis < rank;
-  };
-  FailureOr<Sizes> all = axes.elements();
-  if (failed(all) ||
-      failed(requireAll(move.builder, axes, inside, Status::Index, op,
-                        "an axis is outside the rank", "axes")))
-    return failure();
-  Condition differ = true;
-  for (auto [i, axis] : llvm::enumerate(*all))
-    for (Index other : ArrayRef(*all).take_front(i))
-      differ = differ && !(fromEnd(axis, rank) == fromEnd(other, rank));
-  return require(move.builder, differ, Status::Index, op,
-                 "an axis is given twice", "axes");
-}
 
 template <typename Op> struct LowerReshape : LowerMoving<Op> {
   using LowerMoving<Op>::LowerMoving;

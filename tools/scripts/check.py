@@ -153,6 +153,11 @@ def subgraphs():
     yield from results_of(PYTHON, ROOT / "test/subgraphs/run.py", BIN, BUILD / "subgraphs")
 
 
+def shapes():
+    """Lists, lengths and sizes that only the run knows, against ONNX Runtime and ONNX's reference."""
+    yield from results_of(PYTHON, ROOT / "test/shapes/run.py", BIN, BUILD / "shapes")
+
+
 def random():
     """Random operators with operands known or not, against ONNX Runtime."""
     yield from results_of(PYTHON, ROOT / "test/random/run.py", BIN, BUILD / "random")
@@ -194,7 +199,7 @@ def install():
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
           "kernels": kernels, "benchmark": benchmark, "guards": guards, "semantics": semantics, "types": types,
-          "random": random, "subgraphs": subgraphs, "python": python, "hostile": hostile,
+          "random": random, "subgraphs": subgraphs, "shapes": shapes, "python": python, "hostile": hostile,
           "conformance": conformance}
 
 

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Shapes that only the run knows: lists of axes, starts, pads and their like of any length, lengths of transforms, sizes of
+heads. Against ONNX Runtime, or ONNX's reference where that is the better one.
+
+    run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
+
+Each case runs operands of several sizes; those that do not fit must end in an error that names node and operand, and
+touch nothing else. Prints "PASS: name", or "FAIL: name" and why.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from differential import save
+
+
+class Case(NamedTuple):
+    op: str
+    shapes: list  # of the operands: names are sizes of the run; None is an absent operand
+    right: list  # of lists of operands
+    wrong: list = []  # of (operands, what the message says)
+    rank: int = 3  # of the results, as the model declares it; None where it does not
+    outputs: int = 1
+    attributes: dict = {}
+    opset: int = 21
+    domain: str = ""
+    exact: bool = False  # against the reference, which transforms in double precision
+
+
+def normal(*shape):
+    return np.random.default_rng(7).normal(size=shape).astype(np.float32)
+
+
+def ints(*values):
+    return np.int64(values)
+
+
+X = normal(3, 4, 5)
+ABC, N, M, LAST = ["a", "b", "c"], ["n"], ["m"], ["k"]
+LENGTH, OUTSIDE, TWICE = "does not have the length", "outside the rank", "given twice"
+
+
+def lists():
+    slices = [ABC, N, N, N, N]
+    yield "Slice", Case("Slice", slices, [
+        [X, ints(1), ints(3), ints(-1), ints(1)], [X, ints(1, 0), ints(9, -1), ints(0, 2), ints(1, 2)],
+        [X, ints(3, -1, 9), ints(-9, -9, 1), ints(1, 0, 2), ints(-1, -2, -3)], [X, *[ints()] * 4]],
+        [([X, ints(1), ints(3), ints(3), ints(1)], OUTSIDE), ([X, ints(1), ints(3), ints(-4), ints(1)], OUTSIDE),
+         ([X, ints(1, 1), ints(3, 3), ints(1, -2), ints(1, 1)], TWICE),
+         ([X, *[ints(1, 1, 1, 1)] * 4], TWICE), ([X, ints(1), ints(2), ints(0), ints(0)], "a step is 0")])
+    yield "Slice, lists of names of their own", Case(
+        "Slice", [ABC, N, M, LAST], [[X, ints(1), ints(3), ints(2)]],
+        [([X, ints(1), ints(3, 4), ints(2)], "ends"), ([X, ints(1), ints(3), ints(2, 1)], "axes")])
+    yield "Slice without axes", Case("Slice", [ABC, N, N], [[X, ints(1), ints(3)], [X, ints(-2, 1), ints(9, -1)]],
+                                     [([X, *[ints(0, 0, 0, 0)] * 2], OUTSIDE)])
+    yield "Slice, ends of known length", Case("Slice", [ABC, N, [2], N], [[X, ints(1, 0), ints(3, 2), ints(2, 0)]],
+                                              [([X, ints(1), ints(3, 2), ints(1)], LENGTH)])
+    yield "Slice, axes of the run", Case("Slice", [ABC, [1], [1], [1]], [[X, ints(1), ints(3), ints(-2)]],
+                                         [([X, ints(1), ints(3), ints(3)], OUTSIDE)])
+    for mode, attributes in (("", {}), (", reflect", {"mode": "reflect"}), (", edge", {"mode": "edge"})):
+        yield "Pad" + mode, Case("Pad", [ABC, N], [[X, ints(1, 0, 2, 2, 1, 0)]],
+                                 [([X, ints(1, 0)], LENGTH)], attributes=attributes)
+        yield "Pad along axes" + mode, Case(
+            "Pad", [ABC, N, None, M],
+            [[X, ints(1, 2), None, ints(1)], [X, ints(1, 0, 1, 2), None, ints(-3, 2)], [X, ints(), None, ints()]],
+            [([X, ints(1, 2, 3), None, ints(1)], "two values for each axis"), ([X, ints(1, 2), None, ints(3)], OUTSIDE),
+             ([X, ints(1, 0, 1, 2), None, ints(1, -2)], TWICE)], attributes=attributes)
+    yield "Pad along axes of unknown number", Case("Pad", [ABC, [2], None, M], [[X, ints(1, 2), None, ints(1)]],
+                                                   [([X, ints(1, 2), None, ints(1, 2)], LENGTH)])
+    yield "Split", Case("Split", [ABC, N], [[X, ints(1, 2, 1)], [X, ints(0, 0, 4)]], [([X, ints(1, 3)], LENGTH)],
+                        outputs=3, attributes={"axis": 1})
+    yield "Resize by sizes", Case("Resize", [ABC, None, None, N], [[X, None, None, ints(3, 6, 7)]],
+                                  [([X, None, None, ints(3, 6)], LENGTH)])
+    yield "Resize by scales", Case("Resize", [ABC, None, N], [[X, None, np.float32([1, 2, 1.5])]],
+                                   [([X, None, np.float32([1, 2])], LENGTH)])
+    yield "Tile", Case("Tile", [ABC, N], [[X, ints(2, 1, 3)]], [([X, ints(2, 1)], LENGTH)])
+    column = normal(3, 1, 5)
+    yield "Expand", Case("Expand", [["a", 1, "c"], N], [[column, ints(4, 5)], [column, ints(3, 1, 5)], [column, ints(1)],
+                                                        [column, ints()]],
+                         [([column, ints(1, 1, 1, 1)], "longer than the result's rank")])
+    yield "Expand to a higher rank", Case("Expand", [["a", 1, "c"], N], [[column, ints(2, 3, 4, 5)]],
+                                          [([column, ints(4, 5)], LENGTH)], rank=4)
+    yield "Reshape", Case("Reshape", [ABC, N], [[X, ints(2, -1)], [X, ints(60, 1)]], [([X, ints(-1)], LENGTH)], rank=2)
+    yield "ConstantOfShape", Case("ConstantOfShape", [N], [[ints(2, 0, 5)], [ints(1, 2, 3)]], [([ints(2)], LENGTH)])
+    for op in ("ReduceSum", "ReduceMax"):
+        yield op, Case(op, [ABC, N], [[X, ints(0, 2)], [X, ints(-1)], [X, ints()]],
+                       [([X, ints(3)], "axis is out of range")], attributes={"keepdims": 1})
+        yield f"{op} that drops", Case(op, [ABC, N], [[X, ints(0, 2)], [X, ints(-1, 1)]], [([X, ints(1)], "axes")],
+                                       rank=1, attributes={"keepdims": 0})
+        yield f"{op} of all", Case(op, [ABC, N], [[X, ints(0, 2, 1)], [X, ints()]], [([X, ints(1)], "axes")],
+                                   rank=0, attributes={"keepdims": 0})
+    flat = normal(3, 1, 5, 1)
+    yield "Squeeze", Case("Squeeze", [["a", 1, "c", 1], N], [[flat, ints(1, 3)], [flat, ints(-1, 1)]],
+                          [([flat, ints(1)], LENGTH), ([flat, ints(1, 2)], "does not fit")], rank=2)
+    yield "Unsqueeze", Case("Unsqueeze", [["a", "b"], N], [[normal(3, 5), ints(1, 3)], [normal(3, 5), ints(-1, 0)]],
+                            [([normal(3, 5), ints(1)], LENGTH), ([normal(3, 5), ints(1, 4)], OUTSIDE)], rank=4)
+    yield "TopK", Case("TopK", [ABC, N], [[X, ints(2)], [X, ints(5)]],
+                       [([X, ints()], LENGTH), ([X, ints(1, 2)], LENGTH), ([X, ints(6)], "outside the axis")], outputs=2)
+    yield "CenterCropPad", Case("CenterCropPad", [ABC, N], [[X, ints(2, 6, 5)]], [([X, ints(2, 6)], LENGTH)])
+    pooled, places = normal(1, 1, 2, 2), ints(0, 1, 2, 3).reshape(1, 1, 2, 2)  # of one row
+    yield "MaxUnpool", Case("MaxUnpool", [[1, 1, 2, 2], [1, 1, 2, 2], N], [[pooled, places, ints(1, 1, 5, 5)]],
+                            [([pooled, places, ints(5, 5)], LENGTH)], rank=4,
+                            attributes={"kernel_shape": [2, 2], "strides": [2, 2]})
+    blocks = normal(1, 5, 5)
+    yield "Col2Im", Case("Col2Im", [["a", "b", "c"], N, M], [[blocks, ints(5, 5), ints(1, 5)]],
+                         [([blocks, ints(5, 5), ints(5)], LENGTH)], rank=4)
+    indices = ints(1, 2, 0, 1).reshape(2, 2)
+    yield "GatherND", Case("GatherND", [ABC, ["n", "m"]], [[X, indices], [X, indices[:1]]],
+                           [([X, indices[:, :1]], "indices")], rank=2)
+    theta = normal(2, 2, 3)
+    yield "AffineGrid", Case("AffineGrid", [["b", 2, 3], N], [[theta, ints(2, 3, 4, 5)]],
+                             [([theta, ints(2, 3, 4)], LENGTH)], rank=4)
+    yield "OneHot", Case("OneHot", [["a"], N, ["m"]], [[ints(1, 2, 0), ints(4), np.float32([0, 1])]],
+                         [([ints(1, 2, 0), ints(4, 5), np.float32([0, 1])], "OneHot")], rank=2)
+    yield "Trilu", Case("Trilu", [ABC, N], [[X, ints(1)]], [([X, ints()], LENGTH)])
+    yield "CumSum", Case("CumSum", [ABC, N], [[X, ints(-2)]], [([X, ints()], LENGTH), ([X, ints(1, 1)], LENGTH)])
+
+
+def cases():
+    yield from lists()
+
+
+def model(case, sizes):
+    """The case's model; `sizes` are those of the operands."""
+    names = ["" if shape is None else f"x{i}" for i, shape in enumerate(case.shapes)]
+    outputs = [f"y{i}" for i in range(case.outputs)]
+    inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), shape)
+              for name, array, shape in zip(names, case.right[0], sizes) if name]
+    types = [onnx.TensorProto.FLOAT] * case.outputs
+    if case.op == "TopK":
+        types[1] = onnx.TensorProto.INT64
+    declared = None if case.rank is None else [None] * case.rank
+    graph = helper.make_graph([helper.make_node(case.op, names, outputs, "culprit", domain=case.domain, **case.attributes)], "g", inputs,
+                              [helper.make_tensor_value_info(*output, declared) for output in zip(outputs, types)])
+    opsets = [helper.make_opsetid("", case.opset), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+def run(tool, *arguments):
+    return subprocess.run([str(word) for word in (BIN / tool, *arguments)], capture_output=True, text=True, timeout=60)
+
+
+def given(operands):
+    return [operand for operand in operands if operand is not None]
+
+
+def expected(case, operands):
+    """What the others make of them. ONNX Runtime is told the sizes: it refuses some lists otherwise."""
+    proto = model(case, [getattr(operand, "shape", None) for operand in operands])
+    session = ReferenceEvaluator(proto) if case.exact else onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {value.name: operand for value, operand in zip(proto.graph.input, given(operands))})
+
+
+def attempt(case, folder):
+    (folder / "model.onnx").write_bytes(model(case, case.shapes).SerializeToString())
+    done = run("onnxc", folder / "model.onnx", "-o", folder / "net.o")
+    if done.returncode:
+        return done.stderr
+    for number, (operands, says) in enumerate([(operands, None) for operands in case.right] + case.wrong):
+        data = folder / str(number)
+        data.mkdir()
+        save(data, "input", given(operands))
+        if not says:
+            save(data, "output", expected(case, operands))
+        done = run("onnxc-run", folder / "net.o", "--data", data, "--rtol", "1e-5", "--atol", "1e-6")
+        names = re.search(f"node 'culprit' .*{says}|{says}.*node 'culprit'", done.stderr) if says else True
+        if done.returncode != bool(says) or not names:
+            return f"{operands[1:]}: expected {says or 'success'}, got {done.returncode}: {done.stderr}"
+    return ""
+
+
+def main():
+    global BIN
+    BIN, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    wanted = re.compile(sys.argv[3] if len(sys.argv) > 3 else "")
+    for number, (name, case) in enumerate(cases()):
+        if not wanted.search(name):
+            continue
+        folder = work / str(number)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        why = attempt(case, folder)
+        print(f"FAIL: {name}\n  {why.strip()}" if why else f"PASS: {name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
