@@ -1,7 +1,9 @@
 // Fourier transforms in matrix products. A length with a divisor n = a * b is
 // two transforms of lengths a and b (Cooley and Tukey), so that matrices stay
-// small: 1024 is 32 * 32. Real and imaginary parts are tensors of f64 of their
-// own, whose last dimension is the one that is transformed.
+// small: 1024 is 32 * 32. A length that only the run knows is a convolution
+// with a chirp (Bluestein), by transforms of a power of two (Stockham): n log n
+// of it, whatever its divisors. Real and imaginary parts are tensors of f64 of
+// their own, whose last dimension is the one that is transformed.
 #include "dialects/onnx/Signal.h"
 #include "dialects/onnx/OnnxDialect.h"
 
@@ -63,8 +65,7 @@ int64_t divisorOf(int64_t length) {
 // The longest of the transforms that a length comes down to.
 int64_t longestPart(int64_t length) {
   int64_t a = length <= smallLength ? 1 : divisorOf(length);
-  return a == 1 ? length
-                : std::max(longestPart(a), longestPart(length / a));
+  return a == 1 ? length : std::max(longestPart(a), longestPart(length / a));
 }
 
 Node splitLast(Node x, int64_t a, int64_t b) {
@@ -103,14 +104,6 @@ Complex transform(Graph &graph, Complex x, int64_t length, double sign,
   return each(x, [&](Node v) { return slice(v, rankOf(v) - 1, 0, wanted); });
 }
 
-// The same for a length that only the run knows.
-Complex transform(Complex x, Node length, double sign, Node wanted) {
-  Node row = unsqueeze(range(0, length, 1), {1});
-  Node turn = op<ModOp>({row * range(0, wanted, 1), length});
-  Node angle = cast(turn, doubleType) * (2 * M_PI) / cast(length, doubleType);
-  return multiply(x, op<CosOp>(angle), op<SinOp>(angle) * sign, matmul);
-}
-
 std::optional<int64_t> known(Node x) {
   auto values = x.value ? constantInts(x.value) : std::nullopt;
   if (values && values->size() == 1)
@@ -138,15 +131,106 @@ Length mapped(Graph &graph, Length x,
 
 Node flat(Node x) { return reshape(x, {-1}); }
 
+//===-- Lengths that only the run knows
+//-------------------------------------===//
+
+Complex times(Complex x, Complex y) {
+  return multiply(x, y.re, y.im, [](Node v, Node w) { return v * w; });
+}
+
+// cos and sin of pi * numerator / denominator, where neither is large.
+Complex halfTurns(Node numerator, Node denominator, double sign) {
+  Node angle =
+      cast(numerator, doubleType) * M_PI / cast(denominator, doubleType);
+  return {op<CosOp>(angle), op<SinOp>(angle) * sign};
+}
+
+// Of [batch, size] where size is a power of two. A step of stride s takes
+// [2, rest, s] to [rest, 2, s]: sums, and differences that are turned.
+Complex powerOfTwo(Graph &graph, Complex x, Node size, Node strides,
+                   double sign) {
+  auto step = [&](ArrayRef<Node> args) -> SmallVector<Node> {
+    Complex now = {args[0], args[1]};
+    Node stride = scalar(args[2]), rest = size / (stride * 2);
+    Node apart = concat({graph.ints({0, 2}), flat(rest), flat(stride)}, 0);
+    Complex first, second;
+    auto half = [&](Node v, int64_t i) {
+      return squeeze(slice(reshapeTo(v, apart), 1, i, i + 1), {1});
+    };
+    first = each(now, [&](Node v) { return half(v, 0); });
+    second = each(now, [&](Node v) { return half(v, 1); });
+    Complex sum = {first.re + second.re, first.im + second.im};
+    Complex difference = {first.re - second.re, first.im - second.im};
+    Complex twist = each(halfTurns(range(0, rest, 1), rest, sign),
+                         [](Node v) { return unsqueeze(v, {1}); });
+    difference = times(difference, twist);
+    auto joined = [&](Node a, Node b) {
+      Node both = concat({unsqueeze(a, {2}), unsqueeze(b, {2})}, 2);
+      return reshapeTo(both, shapeOf(args[0]));
+    };
+    return {joined(sum.re, difference.re), joined(sum.im, difference.im)};
+  };
+  SmallVector<Node> y = graph.scan({x.re, x.im}, strides, {0}, step);
+  return graph.failed ? x : Complex{y[0], y[1]};
+}
+
+// The last dimension filled up with zeros.
+Node padded(Node x, Node size) {
+  int64_t last = rankOf(x) - 1;
+  Graph &graph = *x.graph;
+  SmallVector<int64_t> none(2 * last + 1, 0);
+  Node missing = flat(size) - sizeOf(x, last);
+  return graph.op("onnx.Pad", {x, concat({graph.ints(none), missing}, 0)});
+}
+
+// 2 n k = n^2 + k^2 - (k - n)^2: turned by half a square, a transform is a
+// convolution with what turns back.
+Complex transform(Graph &graph, Complex x, Node length, double sign,
+                  Node wanted) {
+  SmallVector<int64_t> powers;
+  for (int64_t i = 0; i < 40; ++i)
+    powers.push_back(int64_t(1) << i);
+  Node all = graph.ints(powers);
+  Node bits = op<ReduceSumOp>(cast(all < length * 2 - 1, int64Type),
+                              {{"keepdims", int64_t(0)}});
+  Node size = gather(all, bits, 0);
+  Node strides = slice(all, 0, graph.ints({0}), flat(bits));
+  auto chirp = [&](Node at) {
+    return halfTurns(op<ModOp>({at * at, length * 2}), length, sign);
+  };
+  Node at = range(0, size, 1), from = op<MinOp>({at, size - at});
+  auto kernelPart = [&](Node v) {
+    return unsqueeze(select(from < length, v, constantLike(0, v)), {0});
+  };
+  Complex back = chirp(from);
+  Complex kernel = {kernelPart(back.re), kernelPart(-back.im)};
+  int64_t rank = rankOf(x.re);
+  Node shape = shapeOf(x.re),
+       rows = concat({graph.ints({-1}), flat(length)}, 0);
+  x = times(each(x, [&](Node v) { return reshapeTo(v, rows); }),
+            chirp(range(0, length, 1)));
+  x = each(x, [&](Node v) { return padded(v, size); });
+  x = powerOfTwo(graph, x, size, strides, -1);
+  x = times(x, powerOfTwo(graph, kernel, size, strides, -1));
+  x = powerOfTwo(graph, x, size, strides, 1);
+  Node scale = cast(size, doubleType);
+  x = each(x, [&](Node v) {
+    return slice(v, 1, graph.ints({0}), flat(wanted)) / scale;
+  });
+  x = times(x, chirp(range(0, wanted, 1)));
+  Node lead = slice(shape, 0, 0, rank - 1);
+  return each(x, [&](Node v) {
+    return reshapeTo(v, concat({lead, flat(wanted)}, 0));
+  });
+}
+
 // The last dimension cut or filled up with zeros.
 Node resized(Graph &graph, Node x, Length wanted) {
   int64_t last = rankOf(x) - 1;
   if (wanted.number && staticSize(x, last) == *wanted.number)
     return x;
-  Node cut = slice(x, last, graph.ints({0}), flat(wanted.node));
-  Node missing = flat(wanted.node) - sizeOf(cut, last);
-  SmallVector<int64_t> none(2 * last + 1, 0);
-  return graph.op("onnx.Pad", {cut, concat({graph.ints(none), missing}, 0)});
+  return padded(slice(x, last, graph.ints({0}), flat(wanted.node)),
+                wanted.node);
 }
 
 // What the transform of a real signal leaves out: the mirrored conjugates.
@@ -154,8 +238,8 @@ Complex mirrored(Graph &graph, Complex x, Node length, Node given) {
   int64_t last = rankOf(x.re) - 1;
   Node begin = flat(length - given), end = graph.ints({0});
   auto backwards = [&](Node v) {
-    return graph.op("onnx.Slice", {v, begin, end, graph.ints({last}),
-                                   graph.ints({-1})});
+    return graph.op("onnx.Slice",
+                    {v, begin, end, graph.ints({last}), graph.ints({-1})});
   };
   Complex rest = each(x, backwards);
   x.re = concat({x.re, rest.re}, last);
@@ -170,7 +254,12 @@ Complex partsOf(Node x) {
     Node v = staticSize(x, last) == 1 ? x : slice(x, last, i, i + 1);
     return squeeze(cast(v, doubleType), {last});
   };
-  return {part(0), staticSize(x, last) == 2 ? part(1) : Node()};
+  if (staticSize(x, last) > 0)
+    return {part(0), staticSize(x, last) == 2 ? part(1) : Node()};
+  // A sum of no element or one.
+  Node rest = cast(slice(x, last, 1, 2), doubleType);
+  return {part(0), op<ReduceSumOp>({rest, x.graph->ints({last})},
+                                   {{"keepdims", int64_t(0)}})};
 }
 
 // Transforms the last dimension of x.
@@ -191,6 +280,9 @@ Complex alongLast(Graph &graph, Complex x, Node given, bool inverse,
     graph.fail("the length is " + llvm::Twine(*length.number));
     return x;
   }
+  if (!length.number)
+    length.node = require(length.node, length.node >= 1,
+                          {Status::Value, "dft_length", "is less than 1"});
   Length used = toReal ? half : length;
   x = each(x, [&](Node v) { return resized(graph, v, used); });
   if (toReal)
@@ -202,9 +294,9 @@ Complex alongLast(Graph &graph, Complex x, Node given, bool inverse,
                llvm::Twine(longestMatrix) + " is not supported");
     return x;
   }
-  Complex y = length.number ? transform(graph, x, *length.number, sign,
-                                        *wanted.number)
-                            : transform(x, length.node, sign, wanted.node);
+  Complex y = length.number
+                  ? transform(graph, x, *length.number, sign, *wanted.number)
+                  : transform(graph, x, length.node, sign, wanted.node);
   if (inverse)
     y = each(y, [&](Node v) { return v / cast(length.node, doubleType); });
   return toReal ? Complex{y.re, Node()} : y;
@@ -234,8 +326,8 @@ Complex alongRunTimeAxis(const FourierTransform &how, Complex x) {
   auto product = [&](Node chosen) {
     return op<ReduceProdOp>(select(chosen, sizes, constantLike(1, sizes)));
   };
-  Node apart = concat({product(dims < axis), product(dims == axis),
-                       product(dims > axis)}, 0);
+  Node apart = concat(
+      {product(dims < axis), product(dims == axis), product(dims > axis)}, 0);
   x = each(x, [&](Node v) { return swapLast(reshapeTo(v, apart)); });
   x = alongLast(graph, x, how.length, how.inverse, how.onesided);
   Node now = select(dims == axis, sizeOf(x.re, 2), sizes);
@@ -247,17 +339,21 @@ Complex alongRunTimeAxis(const FourierTransform &how, Complex x) {
 SmallVector<Node> fourierTransform(Graph &graph, FourierTransform how) {
   int64_t rank = rankOf(how.x);
   int64_t parts = rank < 2 ? 0 : staticSize(how.x, rank - 1);
-  if (parts < 0)
-    return graph.fail("a last dimension of unknown size is not supported");
-  if (parts != 1 && parts != 2)
+  if (parts == 0 || parts > 2)
     return graph.fail("the last dimension must be 1 or 2");
+  if (parts < 0) {
+    Node size = sizeOf(how.x, rank - 1);
+    how.x =
+        require(how.x, size == 1 || size == 2,
+                {Status::Shape, "input", "the last dimension must be 1 or 2"});
+  }
   Complex x = partsOf(how.x);
   std::optional<int64_t> axis = known(how.axis);
   if (axis && (*axis < -rank || wrap(*axis, rank) >= rank - 1))
     return graph.fail("axis " + llvm::Twine(*axis) +
                       " is no dimension of the signal");
-  Complex y = axis ? alongAxis(how, x, wrap(*axis, rank))
-                   : alongRunTimeAxis(how, x);
+  Complex y =
+      axis ? alongAxis(how, x, wrap(*axis, rank)) : alongRunTimeAxis(how, x);
   if (graph.failed)
     return {};
   auto finish = [&](Node v) {
@@ -269,16 +365,15 @@ SmallVector<Node> fourierTransform(Graph &graph, FourierTransform how) {
 }
 
 SmallVector<Node> shortTimeTransform(Graph &graph, ShortTimeTransform how) {
-  Node signal = rankOf(how.signal) == 2 ? unsqueeze(how.signal, {2})
-                                        : how.signal;
-  Length length = lengthOf(graph, how.length.given() ? how.length
-                                  : how.window.given()
-                                      ? sizeOf(how.window, 0)
-                                      : sizeOf(signal, 1));
+  Node signal =
+      rankOf(how.signal) == 2 ? unsqueeze(how.signal, {2}) : how.signal;
+  Length length = lengthOf(graph, how.length.given()   ? how.length
+                                  : how.window.given() ? sizeOf(how.window, 0)
+                                                       : sizeOf(signal, 1));
   Node step = scalar(cast(how.step, int64Type));
   Node frames = (scalar(sizeOf(signal, 1)) - length.node) / step + 1;
-  Node at = unsqueeze(range(0, frames, 1) * step, {1}) +
-            range(0, length.node, 1);
+  Node at =
+      unsqueeze(range(0, frames, 1) * step, {1}) + range(0, length.node, 1);
   Node framed = gather(signal, at, 1);
   if (how.window.given())
     framed = framed * unsqueeze(how.window, {1});
@@ -307,8 +402,8 @@ Node melWeights(MelScale scale, int64_t dataType) {
   Node left = part(0), centre = part(1), right = part(2);
   Node row = unsqueeze(cast(range(0, length / 2 + 1, 1), doubleType), {1});
   Node zero = constantLike(0, at), one = constantLike(1, at);
-  Node up = select(left <= row && row <= centre,
-                   (row - left) / (centre - left), zero);
+  Node up = select(left <= row && row <= centre, (row - left) / (centre - left),
+                   zero);
   up = select(left == centre, select(row == centre, one, zero), up);
   Node falls = centre < right && centre <= row && row < right;
   return cast(select(falls, (right - row) / (right - centre), up), dataType);

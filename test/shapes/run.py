@@ -51,6 +51,31 @@ ABC, N, M, LAST = ["a", "b", "c"], ["n"], ["m"], ["k"]
 LENGTH, OUTSIDE, TWICE = "does not have the length", "outside the rank", "given twice"
 
 
+def transforms():
+    for last in (1, 2):
+        for onesided, inverse in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            if onesided and not inverse and last == 2:
+                continue
+            signals = [[normal(2, n, last)] for n in (2, 5, 8, 31, 100) if not (onesided and inverse and last == 1)]
+            if signals:
+                yield f"DFT of {last}, onesided={onesided}, inverse={inverse}", Case(
+                    "DFT", [["b", "n", last]], signals, attributes={"onesided": onesided, "inverse": inverse}, opset=20,
+                    exact=True)
+    yield "DFT of a prime length, real or complex", Case(
+        "DFT", [["b", "n", "k"]], [[normal(1, 1031, 2)], [normal(2, 7, 1)]], [([normal(2, 7, 3)], "must be 1 or 2")],
+        opset=20, exact=True)
+    yield "DFT to a length of the run", Case(
+        "DFT", [["b", 12, 1], []], [[normal(2, 12, 1), np.int64(n)] for n in (1, 5, 12, 30)],
+        [([normal(2, 12, 1), np.int64(0)], "less than 1")], opset=20, exact=True)
+    yield "DFT along an axis of the run", Case(
+        "DFT", [["b", "n", "m", 2], None, []], [[normal(2, 3, 5, 2), None, np.int64(axis)] for axis in (0, 1, -2)], rank=4,
+        opset=20, exact=True)
+    yield "STFT of frames of the run", Case(
+        "STFT", [["b", "n", "k"], [], None, []], [[normal(1, 100, 1), np.int64(10), None, np.int64(25)],
+                                                  [normal(2, 64, 1), np.int64(8), None, np.int64(16)]],
+        rank=4, opset=17, exact=True)
+
+
 def lists():
     slices = [ABC, N, N, N, N]
     yield "Slice", Case("Slice", slices, [
@@ -129,6 +154,7 @@ def lists():
 
 def cases():
     yield from lists()
+    yield from transforms()
 
 
 def model(case, sizes):
