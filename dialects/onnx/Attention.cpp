@@ -94,6 +94,46 @@ Node softmaxWithSink(Node logits, Node bias, Node sink) {
   return e / (reduce<ReduceSumOp>(e, {3}) + exp(rest - highest));
 }
 
+// 1 / sqrt(size of a head), as the type of `like`.
+Node defaultScale(Node q, Node like) {
+  constexpr int64_t f64 = 11;
+  if (int64_t size = staticSize(q, 3); size >= 0)
+    return constantLike(1 / std::sqrt(double(size)), like);
+  return castLike(1 / sqrt(cast(scalar(sizeOf(q, 3)), f64)), like);
+}
+
+// Queries of the heads that share a key go through one product.
+struct Sharing {
+  Node heads, keyHeads;
+  bool shared;
+  Node regrouped(Node x, Node count) const {
+    Graph &graph = *x.graph;
+    return shared ? reshapeTo(x, concat({graph.ints({0}), count,
+                                         graph.ints({-1, 0})},
+                                        0))
+                  : x;
+  }
+  Node together(Node x) const { return regrouped(x, keyHeads); }
+  Node apart(Node x) const { return regrouped(x, heads); }
+};
+
+// Fails where the heads of the keys surely do not divide those of the queries;
+// otherwise the run checks it.
+std::optional<Sharing> sharingOf(Node &q, Node key) {
+  Dim heads = shapeOf(q.value.getType())[1], keyHeads = shapeOf(key.value.getType())[1];
+  Sharing sharing = {sizeOf(q, 1), sizeOf(key, 1), !heads.surelyEquals(keyHeads)};
+  if (heads.isStatic() && keyHeads.isStatic()) {
+    if (keyHeads.size > 0 && heads.size % keyHeads.size == 0)
+      return sharing;
+    q.graph->fail("query heads must be a multiple of key heads");
+    return std::nullopt;
+  }
+  if (sharing.shared)
+    q = require(q, op<ModOp>({sharing.heads, sharing.keyHeads}) == 0,
+                {Status::Shape, "Q", "query heads are no multiple of key heads"});
+  return sharing;
+}
+
 } // namespace
 
 Node splitHeads(Node x, int64_t heads) {
@@ -115,25 +155,18 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
     key = concat({in.pastKey, key}, 2);
   if (in.pastValue.given())
     value = concat({in.pastValue, value}, 2);
-  int64_t heads = staticSize(in.q, 1), keyHeads = staticSize(key, 1);
-  int64_t size = staticSize(in.q, 3);
-  if (graph.failed || heads < 0 || keyHeads < 0 || (size < 0 && !in.scale))
-    return graph.fail("heads of an unknown number or size are not supported");
-  if (keyHeads == 0 || heads % keyHeads)
-    return graph.fail("query heads must be a multiple of key heads");
-  // Queries of the heads that share a key go through one product, and what they
-  // find stays together where a mask can.
-  bool shared = heads != keyHeads;
-  auto together = [&](Node x) {
-    return shared ? reshape(x, {0, keyHeads, -1, 0}) : x;
-  };
-  auto apart = [&](Node x) {
-    return shared ? reshape(x, {0, heads, -1, 0}) : x;
-  };
-  double scale = in.scale ? *in.scale : 1 / std::sqrt(double(size));
+  if (graph.failed)
+    return {};
+  std::optional<Sharing> sharing = sharingOf(in.q, key);
+  if (!sharing)
+    return {};
+  // What the queries of a key find stays together where a mask can.
+  auto together = [&](Node x) { return sharing->together(x); };
+  auto apart = [&](Node x) { return sharing->apart(x); };
   Node queries = together(wide(in.q));
   Node logits = matmul(queries, transpose(wide(key), {0, 1, 3, 2}));
-  logits = logits * constantLike(scale, logits);
+  logits = logits * (in.scale ? constantLike(*in.scale, logits)
+                              : defaultScale(in.q, logits));
   Node shown = apart(logits);
   if (in.softcap > 0)
     logits = op<TanhOp>(logits / in.softcap) * in.softcap;
@@ -141,8 +174,10 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
   shown = in.outputMode == 1 ? perHead : shown;
   if (in.outputMode == 2)
     shown = bias.given() ? perHead + bias : perHead;
-  bool isPerHead = bias.given() &&
-                   (rankOf(bias) != 4 || staticSize(bias, 1) != heads);
+  int64_t heads = staticSize(in.q, 1);
+  bool isPerHead =
+      bias.given() && (rankOf(bias) != 4 || heads < 0 ||
+                       staticSize(bias, 1) != heads);
   Node shares =
       in.sink.given() ? together(softmaxWithSink(perHead, bias, in.sink))
       : isPerHead     ? together(maskedSoftmax(perHead, bias))
@@ -181,24 +216,18 @@ FlexAttentionOp::regionArguments(Location loc, unsigned, ValueRange inputs,
 }
 
 SmallVector<Node> flexAttention(Graph &graph, FlexAttention in) {
-  int64_t heads = rankOf(in.q) == 4 ? staticSize(in.q, 1) : -1;
-  int64_t keyHeads = rankOf(in.k) == 4 ? staticSize(in.k, 1) : -1;
-  if (heads < 0 || keyHeads < 1 || heads % keyHeads || rankOf(in.v) != 4)
-    return graph.fail("operands must have rank 4, and query heads be a "
-                      "multiple of key heads");
-  int64_t size = staticSize(in.q, 3);
-  if (size < 0 && !in.scale)
-    return graph.fail("heads of an unknown size are not supported");
-  double scale = in.scale ? *in.scale : 1 / std::sqrt(double(size));
-  Node factor = constantLike(std::sqrt(scale), in.q);
-  // Queries of the heads that share a key go through one product.
-  bool shared = heads != keyHeads;
-  Node queries = in.q * factor;
-  if (shared)
-    queries = reshape(queries, {0, keyHeads, -1, 0});
-  Node scores = matmul(queries, transpose(in.k * factor, {0, 1, 3, 2}));
-  if (shared)
-    scores = reshape(scores, {0, heads, -1, 0});
+  if (rankOf(in.q) != 4 || rankOf(in.k) != 4 || rankOf(in.v) != 4)
+    return graph.fail("operands must have rank 4");
+  std::optional<Sharing> sharing = sharingOf(in.q, in.k);
+  if (!sharing)
+    return {};
+  Node factor = in.scale ? constantLike(std::sqrt(*in.scale), in.q)
+                : staticSize(in.q, 3) >= 0
+                    ? constantLike(1 / std::sqrt(std::sqrt(double(staticSize(in.q, 3)))), in.q)
+                    : sqrt(defaultScale(in.q, in.q));
+  Node queries = sharing->together(in.q * factor);
+  Node scores =
+      sharing->apart(matmul(queries, transpose(in.k * factor, {0, 1, 3, 2})));
   if (graph.failed)
     return {};
   Type element = getElementTypeOrSelf(in.q.value.getType());
@@ -209,10 +238,8 @@ SmallVector<Node> flexAttention(Graph &graph, FlexAttention in) {
   Node shares = softmax(scores, {3});
   if (!in.probMod.empty())
     shares = graph.inlined(in.probMod, shares).front();
-  if (shared)
-    shares = reshape(shares, {0, keyHeads, -1, 0});
-  Node y = matmul(shares, cast(in.v, type));
-  return {castLike(shared ? reshape(y, {0, heads, -1, 0}) : y, in.v)};
+  Node y = matmul(sharing->together(shares), cast(in.v, type));
+  return {castLike(sharing->apart(y), in.v)};
 }
 
 SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
@@ -220,33 +247,33 @@ SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
   if (flat && r.heads <= 0)
     return graph.fail("an operand of rank 3 needs 'num_heads'");
   Node x = flat ? reshape(r.x, {0, 0, r.heads, -1}) : r.x;
-  int64_t size = staticSize(x, 3), dims = r.dims ? r.dims : size;
-  if (size < 0)
-    return graph.fail("heads of an unknown size are not supported");
+  Node size = sizeOf(x, 3), dims = r.dims ? graph.ints({r.dims}) : size;
+  bool turnsAll = !r.dims || staticSize(x, 3) == r.dims;
   auto perHead = [&](Node table) {
     if (r.positions.given())
       table = gather(table, r.positions, 0);
     return unsqueeze(table, {flat ? 2 : 1});
   };
   Node cosines = perHead(r.cosines), sines = perHead(r.sines);
-  Node turned = dims == size ? x : slice(x, 3, 0, dims);
+  Node zero = graph.ints({0}), half = dims / 2;
+  Node turned = turnsAll ? x : slice(x, 3, zero, dims);
   Node first, second;
   if (r.interleaved) {
-    Node pairs = reshape(turned, {0, 0, 0, dims / 2, 2});
+    Node pairs = reshapeTo(turned, concat({graph.ints({0, 0, 0}), half, graph.ints({2})}, 0));
     first = squeeze(slice(pairs, 4, 0, 1), {4});
     second = squeeze(slice(pairs, 4, 1, 2), {4});
   } else {
-    first = slice(turned, 3, 0, dims / 2);
-    second = slice(turned, 3, dims / 2, dims);
+    first = slice(turned, 3, zero, half);
+    second = slice(turned, 3, half, dims);
   }
   Node real = cosines * first - sines * second;
   Node imaginary = sines * first + cosines * second;
   Node y = r.interleaved
-               ? reshape(concat({unsqueeze(real, {4}),
-                                 unsqueeze(imaginary, {4})}, 4),
-                         {0, 0, 0, dims})
+               ? reshapeTo(concat({unsqueeze(real, {4}),
+                                   unsqueeze(imaginary, {4})}, 4),
+                           concat({graph.ints({0, 0, 0}), dims}, 0))
                : concat({real, imaginary}, 3);
-  if (dims != size)
+  if (!turnsAll)
     y = concat({y, slice(x, 3, dims, size)}, 3);
   return {flat ? reshapeTo(y, shapeOf(r.x)) : y};
 }

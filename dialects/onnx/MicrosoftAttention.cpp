@@ -39,8 +39,8 @@ static Node seenKeys(const AttentionInputs &in, Node mask) {
       return before;
     Node begins = list;
     if (!isKnown) // of zero where there are none
-      begins = concat({list, list}, 0) *
-               cast(sizeOf(list, 0) == batch * 2, int64);
+      begins =
+          concat({list, list}, 0) * cast(sizeOf(list, 0) == batch * 2, int64);
     return before && at >= eachBatch(begins, 1, batch);
   }
   case 2:
@@ -65,46 +65,48 @@ static Node addedBias(const AttentionInputs &in, Node mask, Node bias,
 }
 
 SmallVector<Node> projectedAttention(Graph &graph, ProjectedAttention in) {
-  int64_t width = staticSize(in.projected, 2);
-  if (graph.failed || width <= 0)
-    return graph.fail("a projection of an unknown width is not supported");
-  SmallVector<int64_t> widths(3, width / 3);
-  if (in.widths)
-    widths.assign(in.widths->begin(), in.widths->end());
-  if (widths.size() != 3)
+  if (graph.failed)
+    return {};
+  SmallVector<Node> widths(3, sizeOf(in.projected, 2) / 3);
+  if (in.widths && in.widths->size() != 3)
     return graph.fail("expected three widths of the projection");
-  bool isPresent = widths[1] == widths[2]; // or no tensor holds both
+  if (in.widths)
+    widths = llvm::map_to_vector(
+        *in.widths, [&](int64_t width) { return graph.ints({width}); });
+  // Or no tensor holds both.
+  bool isPresent = !in.widths || (*in.widths)[1] == (*in.widths)[2];
   if (!isPresent && (in.wantsPresent || in.past.given()))
     return graph.fail("a past of keys and values of different widths is not "
                       "supported");
-  int64_t next = 0;
+  Node next = graph.ints({0});
   auto part = [&](int64_t i) {
-    next += widths[i];
-    return slice(in.projected, 2, next - widths[i], next);
+    Node begin = next;
+    next = next + widths[i];
+    return slice(in.projected, 2, begin, next);
   };
   auto half = [&](int64_t i) {
     return in.past.given() ? squeeze(slice(in.past, 0, i, i + 1), {0}) : Node();
   };
   Node query = part(0), key = part(1), value = part(2);
-  AttentionInputs inputs = {query,    key,      value,  Node(),
-                            half(0),  half(1),  Node(), in.causal,
-                            in.heads, in.heads, -1,     -1,
-                            0,        in.scale, 0};
+  AttentionInputs inputs = {query,   key,    value,     Node(),   half(0),
+                            half(1), Node(), in.causal, in.heads, in.heads,
+                            -1,      -1,     0,         in.scale, 0};
   inputs.mask = addedBias(inputs, in.mask, in.bias, in.filter);
   SmallVector<Node> results = attention(graph, inputs);
   if (graph.failed)
     return {};
-  Node present = isPresent ? concat({unsqueeze(results[1], {0}),
-                                     unsqueeze(results[2], {0})},
-                                    0)
-                           : results[1];
+  Node present =
+      isPresent
+          ? concat({unsqueeze(results[1], {0}), unsqueeze(results[2], {0})}, 0)
+          : results[1];
   return {results[0], present};
 }
 
 // [batch, sequence, heads, parts, size] as [batch, sequence, heads * size].
 static Node unpacked(Node packed, int64_t part) {
-  int64_t width = staticSize(packed, 2) * staticSize(packed, 4);
-  return reshape(slice(packed, 3, part, part + 1), {0, 0, width});
+  Node width = sizeOf(packed, 2) * sizeOf(packed, 4);
+  return reshapeTo(slice(packed, 3, part, part + 1),
+                   concat({packed.graph->ints({0, 0}), width}, 0));
 }
 
 SmallVector<Node> multiHeadAttention(Graph &graph, MultiHeadInputs in) {
@@ -119,19 +121,19 @@ SmallVector<Node> multiHeadAttention(Graph &graph, MultiHeadInputs in) {
     in.value = unpacked(both, 1);
   }
   if (in.inputBias.given()) {
-    int64_t width = staticSize(in.query, 2), end = 2 * width;
-    auto part = [&](int64_t begin, int64_t length) {
+    Node width = sizeOf(in.query, 2), end = width * 2;
+    auto part = [&](Node begin, Node length) {
       return slice(in.inputBias, 0, begin, begin + length);
     };
-    in.query = in.query + part(0, width);
+    in.query = in.query + part(graph.ints({0}), width);
     if (rankOf(in.key) == 3)
       in.key = in.key + part(width, width);
     if (rankOf(in.value) == 3)
-      in.value = in.value + part(end, staticSize(in.value, 2));
+      in.value = in.value + part(end, sizeOf(in.value, 2));
   }
-  AttentionInputs inputs = {in.query, in.key,       in.value,     Node(),
-                            in.pastKey, in.pastValue, Node(),     in.causal,
-                            in.heads,   in.heads,     -1,         -1,
+  AttentionInputs inputs = {in.query,   in.key,       in.value, Node(),
+                            in.pastKey, in.pastValue, Node(),   in.causal,
+                            in.heads,   in.heads,     -1,       -1,
                             2,          in.scale,     0};
   inputs.mask = addedBias(inputs, in.mask, in.bias, in.filter);
   return attention(graph, inputs);
@@ -148,7 +150,8 @@ SmallVector<Node> microsoftRotation(Graph &graph, Rotation in) {
   return rotaryEmbedding(graph, in);
 }
 
-// Every head of [batch, sequence, heads * size] divided by its root mean square.
+// Every head of [batch, sequence, heads * size] divided by its root mean
+// square.
 static Node headNorm(Node x, int64_t heads, Node weight, double epsilon) {
   if (!weight.given())
     return x;
@@ -159,12 +162,11 @@ static Node headNorm(Node x, int64_t heads, Node weight, double epsilon) {
 
 // Where a packed tensor holds all three.
 static void unpack(GroupQueryInputs &in) {
-  int64_t size = staticSize(in.query, 2) / (in.heads + 2 * in.keyHeads);
-  int64_t keys = in.heads * size, values = keys + in.keyHeads * size;
-  Node all = in.query;
-  in.query = slice(all, 2, 0, keys);
+  Node all = in.query, size = sizeOf(all, 2) / (in.heads + 2 * in.keyHeads);
+  Node keys = size * in.heads, values = keys + size * in.keyHeads;
+  in.query = slice(all, 2, all.graph->ints({0}), keys);
   in.key = slice(all, 2, keys, values);
-  in.value = slice(all, 2, values, values + in.keyHeads * size);
+  in.value = slice(all, 2, values, values + size * in.keyHeads);
 }
 
 // How many keys the present has room for: those of the past, or as many more as
@@ -180,16 +182,15 @@ static void checkLengths(GroupQueryInputs &in, Node room) {
   Node fresh = sizeOf(in.key, 1);
   Node grown = in.pastKey.given() ? sizeOf(in.pastKey, 2) + fresh : fresh;
   Node isGrown = in.total == grown;
-  Node holds = in.pastKey.given()
-                   ? isGrown || in.total <= sizeOf(in.pastKey, 2)
-                   : isGrown;
+  Node holds = in.pastKey.given() ? isGrown || in.total <= sizeOf(in.pastKey, 2)
+                                  : isGrown;
   in.lengths = require(in.lengths, holds && fresh <= in.total,
                        {Status::Value, "total_sequence_length",
                         "is neither within the past nor the past with the new "
                         "keys"});
-  in.lengths = require(in.lengths, in.lengths >= 0 && in.lengths < room,
-                       {Status::Index, "seqlens_k",
-                        "a sequence ends outside of the cache"});
+  in.lengths = require(
+      in.lengths, in.lengths >= 0 && in.lengths < room,
+      {Status::Index, "seqlens_k", "a sequence ends outside of the cache"});
 }
 
 // The past up to its end, then what is new, then zeros.
@@ -260,10 +261,21 @@ SmallVector<Node> groupQueryAttention(Graph &graph, GroupQueryInputs in) {
   std::optional<double> scale;
   if (in.scale != 0)
     scale = in.scale;
-  AttentionInputs inputs = {
-      in.query, keys, values, in.bias, Node(), Node(), length, in.causal,
-      in.heads, in.keyHeads, in.window > 0 ? in.window - 1 : -1, -1,
-      0, scale, in.softcap};
+  AttentionInputs inputs = {in.query,
+                            keys,
+                            values,
+                            in.bias,
+                            Node(),
+                            Node(),
+                            length,
+                            in.causal,
+                            in.heads,
+                            in.keyHeads,
+                            in.window > 0 ? in.window - 1 : -1,
+                            -1,
+                            0,
+                            scale,
+                            in.softcap};
   inputs.firstQuery = unsqueeze(first, {2, 3});
   inputs.sink = in.sink;
   SmallVector<Node> results = attention(graph, inputs);

@@ -76,6 +76,44 @@ def transforms():
         rank=4, opset=17, exact=True)
 
 
+def attentions():
+    q, k, v = normal(2, 3, 24), normal(2, 5, 12), normal(2, 5, 18)
+    yield "Attention, heads of unknown size", Case(
+        "Attention", [["b", "s", "w"], ["b", "t", "x"], ["b", "t", "y"]],
+        [[q, k, v], [normal(1, 2, 8), normal(1, 2, 4), normal(1, 2, 4)]],
+        [([normal(2, 3, 10), k, v], "does not fit")], opset=23, attributes={"q_num_heads": 4, "kv_num_heads": 2})
+    four = [[normal(2, 4, 3, 6), normal(2, 2, 5, 6), normal(2, 2, 5, 4)], [normal(1, 3, 2, 8), *[normal(1, 3, 4, 8)] * 2]]
+    yield "Attention, unknown heads", Case(
+        "Attention", [["b", "h", "s", "d"], ["b", "g", "t", "d"], ["b", "g", "t", "e"]], four,
+        [([normal(2, 3, 3, 6), *four[0][1:]], "no multiple")], rank=4, opset=23, attributes={"is_causal": 1})
+    microsoft = {"domain": "com.microsoft"}
+    mha = [["b", "s", "w"], ["b", "t", "w"], ["b", "t", "v"]]
+    queries = [normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 12)]
+    yield "MultiHeadAttention", Case("MultiHeadAttention", mha, [queries, [normal(1, 2, 4)] * 3],
+                                     attributes={"num_heads": 2}, **microsoft)
+    yield "MultiHeadAttention with a bias", Case(
+        "MultiHeadAttention", [*mha, ["z"]], [[*queries, normal(28)], [*[normal(1, 2, 4)] * 3, normal(12)]],
+        attributes={"num_heads": 2}, **microsoft)
+    yield "Attention of com.microsoft", Case("Attention", [["b", "s", "w"], ["w", "z"], ["z"]],
+                                             [[normal(2, 3, 8), normal(8, 24), normal(24)]],
+                                             attributes={"num_heads": 2}, **microsoft)
+    ends, total = np.int32([2, 2]), np.int32([3])
+    yield "GroupQueryAttention", Case(
+        "GroupQueryAttention", [["b", "s", "w"], ["b", "s", "x"], ["b", "s", "x"], None, None, ["b"], [1]],
+        [[normal(2, 3, 32), normal(2, 3, 16), normal(2, 3, 16), None, None, ends, total]],
+        attributes={"num_heads": 4, "kv_num_heads": 2}, **microsoft)
+    angles, wide = normal(8, 4), normal(8, 8)
+    for interleaved in (0, 1):
+        yield f"GroupQueryAttention, packed and rotated, interleaved={interleaved}", Case(
+            "GroupQueryAttention", [["b", "s", "w"], None, None, None, None, ["b"], [1], [8, "a"], [8, "a"]],
+            [[normal(2, 3, 128), *[None] * 4, ends, total, np.cos(wide), np.sin(wide)]],
+            attributes={"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1, "rotary_interleaved": interleaved}, **microsoft)
+        yield f"RotaryEmbedding, interleaved={interleaved}", Case(
+            "RotaryEmbedding", [["b", "h", "s", "d"], ["m", "e"], ["m", "e"], ["b", "s"]],
+            [[normal(2, 2, 3, 8), np.cos(angles), np.sin(angles), ints(0, 1, 2, 3, 4, 5).reshape(2, 3)]], rank=4,
+            opset=23, attributes={"interleaved": interleaved}, exact=True)
+
+
 def lists():
     slices = [ABC, N, N, N, N]
     yield "Slice", Case("Slice", slices, [
@@ -155,6 +193,7 @@ def lists():
 def cases():
     yield from lists()
     yield from transforms()
+    yield from attentions()
 
 
 def model(case, sizes):
