@@ -158,14 +158,18 @@ def MsQLinearConvOp : MsComposite<"QLinearConv"> {
   }];
 }
 
+// As ONNX Runtime rounds: the sum of integers times one factor.
 def MsQLinearGlobalAveragePoolOp : MsComposite<"QLinearGlobalAveragePool"> {
   let arguments = (ins NumberTensor:$x, FloatTensor:$x_scale, NumberTensor:$x_zero_point, FloatTensor:$y_scale,
                    NumberTensor:$y_zero_point, IntOr<"0">:$channels_last);
   let results = (outs NumberTensor:$y);
   let body = [{
     int64_t first = channels_last ? 1 : 2, end = rankOf(x) - (channels_last ? 1 : 0);
-    Node mean = reduce<ReduceMeanOp>(op<DequantizeLinearOp>({x, x_scale, x_zero_point}), range(first, end));
-    return {op<QuantizeLinearOp>({mean, y_scale, y_zero_point})};
+    constexpr int64_t int32 = 6;
+    Node sum = reduce<ReduceSumOp>(cast(x, int32) - cast(x_zero_point, int32), range(first, end));
+    Node count = op<ReduceProdOp>(slice(shapeOf(x), 0, first, end));
+    Node factor = x_scale / (y_scale * castLike(count, y_scale));
+    return {op<QuantizeLinearOp>({castLike(sum, factor) * factor, 1, y_zero_point})};
   }];
 }
 

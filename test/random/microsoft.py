@@ -64,8 +64,7 @@ def quantized_lstm(draw):
     scales = [count, 4 * hidden] if draw.chance() else [count]
     zero = np.zeros(scales, np.int8) if element == np.int8 else np.full(scales, 128, np.uint8)
     state = [draw.numbers([count, batch, hidden], np.float32, -1, 1) if draw.chance() else None for _ in range(2)]
-    # What lies behind the end of a sequence is no part of what ONNX Runtime quantizes together.
-    lengths = np.full(batch, steps, np.int32) if draw.chance() else None
+    lengths = draw.random.integers(0, steps + 1, batch).astype(np.int32) if draw.chance(0.7) else None
     return Case("DynamicQuantizeLSTM", [
         draw.numbers([steps, batch, width]), draw.whole_range([count, width, 4 * hidden], element),
         draw.whole_range([count, hidden, 4 * hidden], element),
@@ -119,7 +118,8 @@ def quantized_elements(draw):
 
 
 def microsoft(draw):
-    op = draw.pick("CDist", "Inverse", "NhwcMaxPool", "QLinearAveragePool", "Trilu", "GatherBlockQuantized")
+    op = draw.pick("CDist", "Inverse", "NhwcMaxPool", "QLinearAveragePool", "QLinearGlobalAveragePool", "Trilu",
+                   "GatherBlockQuantized")
     if op == "CDist":
         return Case(op, [draw.numbers([3, 5]), draw.numbers([4, 5])], {"metric": draw.pick("euclidean", "sqeuclidean")},
                     domain=MICROSOFT)
@@ -134,6 +134,12 @@ def microsoft(draw):
         return Case(op, [x, scale, zero, scale, zero], {
             "kernel_shape": [2, 2], "strides": [draw.pick(1, 2, 3)] * 2, "count_include_pad": 1, "ceil_mode": draw.pick(0, 1),
             "pads": draw.pick([0] * 4, [1] * 4, [0, 1, 1, 0])}, domain=MICROSOFT, constant=(1, 2, 3, 4))
+    if op == "QLinearGlobalAveragePool":  # of four, so that halves are many
+        x, zero = draw.whole_range([2, 9, 2, 2], draw.pick(np.uint8, np.int8)), draw.pick(0, 5)
+        scale, steps = np.float32(draw.pick(0.5, 0.037)), np.asarray(zero, x.dtype)
+        last = draw.pick(0, 1)
+        return Case(op, [np.moveaxis(x, 1, -1).copy() if last else x, scale, steps, scale, steps], {"channels_last": last},
+                    domain=MICROSOFT, constant=(1, 2, 3, 4), element=x.dtype)
     if op == "Trilu":
         return Case(op, [draw.numbers([4, 5]), np.asarray(draw.below(3, -2), np.int64)], draw.attributes(upper=0),
                     domain=MICROSOFT)

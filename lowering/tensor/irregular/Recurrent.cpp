@@ -33,6 +33,7 @@ struct Recurrence {
   int64_t gates, functions;
   int64_t hidden = 0;
   bool linearBeforeReset = false, inputForget = false;
+  bool forgetsEnded = false; // the state of a sequence that has ended is zero
 };
 
 struct State {
@@ -205,16 +206,27 @@ struct Loop {
         .value;
   }
 
+  // Of each sequence.
+  Node lastOutput(Value all) {
+    Node outputs(graph, all);
+    Node isLast = position(outputs, 0) == unsqueeze(lengths64(), {1}) - 1;
+    return squeeze(reduce<ReduceSumOp>(
+                       select(isLast, outputs, constantLike(0, outputs)), {0}),
+                   {0});
+  }
+  Node lengths64() {
+    constexpr int64_t int64 = 7;
+    return onnxc::cast(net.lengths, int64);
+  }
+
   // Sequences that have ended keep their state and give zeros.
   Node running(Value time, Node like) {
     if (!net.lengths.given())
       return {};
-    constexpr int64_t int64 = 7;
     Value step = arith::IndexCastOp::create(builder, builder.getI64Type(), time);
     Value now = tensor::FromElementsOp::create(
         builder, RankedTensorType::get({1, 1}, builder.getI64Type()), step);
-    return Node(graph, now) <
-           onnxc::cast(unsqueeze(net.lengths, {1}), int64);
+    return Node(graph, now) < unsqueeze(lengths64(), {1});
   }
 
   // All outputs of one direction (time, batch, hidden), and the last state.
@@ -248,7 +260,7 @@ struct Loop {
       Node output = next.h;
       if (Node runs = running(time, next.h); runs.given()) {
         output = select(runs, next.h, constantLike(0, next.h));
-        next.h = select(runs, next.h, state.h);
+        next.h = net.forgetsEnded ? output : select(runs, next.h, state.h);
         if (next.c.given())
           next.c = select(runs, next.c, state.c);
       }
@@ -269,6 +281,8 @@ struct Loop {
     };
     auto loop = scf::ForOp::create(builder, zero, steps, one, carried, body);
     SmallVector<Value> results(loop.getResults());
+    if (net.forgetsEnded)
+      results[1] = lastOutput(results[0]).value;
     for (Value &state : MutableArrayRef(results).drop_front())
       state = castTo(builder, lastState(state), stateType);
     return results;
@@ -284,6 +298,28 @@ Node initialState(Graph &graph, const Recurrence &net, Node given,
   return castLike(zeros, net.x);
 }
 
+// A quantized product depends on all rows that take part in it. As in ONNX
+// Runtime these are the steps up to the end of the longest sequence, each
+// sequence backwards from its own end, and zeros for one that has ended.
+SmallVector<Value> runQuantized(ImplicitLocOpBuilder &builder, Graph &graph,
+                                Recurrence net, int64_t direction,
+                                bool reversed, State start) {
+  constexpr int64_t int64 = 7;
+  Node lengths = onnxc::cast(net.lengths, int64);
+  Node runs = position(net.x, 0) < reduce<ReduceMaxOp>(lengths, {0});
+  net.x = select(runs, net.x, constantLike(0, net.x));
+  net.forgetsEnded = !net.op->getResult(0).use_empty();
+  auto turned = [&](Node sequences) {
+    return reversed ? op<ReverseSequenceOp>({sequences, lengths}) : sequences;
+  };
+  net.x = turned(net.x);
+  SmallVector<Value> results =
+      Loop{builder, graph, net}.run(direction, false, start);
+  if (!graph.failed)
+    results[0] = turned(Node(graph, results[0])).value;
+  return results;
+}
+
 // Y, Y_h and perhaps Y_c, in the layout of today's default.
 SmallVector<Node> runAll(ImplicitLocOpBuilder &builder, Graph &graph,
                          const Recurrence &net) {
@@ -297,7 +333,9 @@ SmallVector<Node> runAll(ImplicitLocOpBuilder &builder, Graph &graph,
       return {};
     bool reversed = direction == 1 || net.direction == "reverse";
     SmallVector<Value> done =
-        Loop{builder, graph, net}.run(direction, reversed, start);
+        net.w.isQuantized() && net.lengths.given()
+            ? runQuantized(builder, graph, net, direction, reversed, start)
+            : Loop{builder, graph, net}.run(direction, reversed, start);
     if (graph.failed)
       return {};
     for (auto [part, value] : llvm::zip_equal(parts, done))
