@@ -80,6 +80,7 @@ void addLoops(OpPassManager &pm, const Options &) {
   pm.addPass(createFuseElementwise());
   pm.addPass(createFormKernels());
   pm.addPass(createFormRowKernels());
+  pm.addPass(createKeepPanels());
   addCleanup(pm);
 }
 

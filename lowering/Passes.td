@@ -244,6 +244,24 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
 }
 
+def KeepPanels : Pass<"keep-panels", "mlir::ModuleOp"> {
+  let summary = "Gives products of two computed matrices room for panels of the second one";
+  let description = [{
+    Rows of a panel of columns lie as far apart as rows of the matrix: each in a page of its own, and all in the same few
+    sets of the caches. The first tile of rows that meets a panel leaves a dense copy of it in scratch, a second output
+    that the kernel yields as it got it, for all tiles that follow.
+
+    ```mlir
+    %y = onnxc.kernel #onnxc.contraction<rows = 6, columns = 64, vector = 16, outer = panels>
+        ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%e : tensor<512x512xf32>) { ... }
+    // becomes
+    %y:2 = onnxc.kernel ... outs(%e, %s : tensor<512x512xf32>, tensor<32768xf32>) { ... }
+    ```
+    After `form-row-kernels`: a tile of rows that goes through several operations together is too few rows.
+  }];
+  let dependentDialects = ["mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
+}
+
 def OutlineLoops : Pass<"outline-loops", "mlir::ModuleOp"> {
   let summary = "Gives what is in no kernel functions of its own";
   let description = [{

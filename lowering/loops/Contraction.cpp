@@ -112,6 +112,21 @@ int64_t constantTerm(AffineExpr sum) {
   return binary.getKind() == AffineExprKind::Add ? lhs + rhs : lhs * rhs;
 }
 
+OpOperand *inputOfPanels(linalg::GenericOp root, const LoopRoles &roles) {
+  OpOperand *found = nullptr;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (!dependsOn(map, roles.vector))
+      continue;
+    if (found || llvm::any_of(roles.pixels, [&](unsigned loop) {
+          return dependsOn(map, loop);
+        }))
+      return nullptr;
+    found = input;
+  }
+  return found;
+}
+
 bool hasVectorForm(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &op) {
     return op.hasTrait<OpTrait::ConstantLike>() ||

@@ -64,6 +64,11 @@ int64_t constantTerm(mlir::AffineExpr sum);
 bool sumsAlongVectors(mlir::linalg::GenericOp root, const LoopRoles &roles,
                       TargetAttr target);
 
+// The input whose vectors all rows of a tile are multiplied with; null where
+// there is none or more than one.
+mlir::OpOperand *inputOfPanels(mlir::linalg::GenericOp root,
+                               const LoopRoles &roles);
+
 // Whether the scalar operations of the body also exist on vectors.
 bool hasVectorForm(mlir::linalg::GenericOp op);
 

@@ -23,6 +23,7 @@ struct Tile {
   // with whether it begins and ends the sums.
   mlir::OpFoldResult firstPanel, lastPanel, from, to;
   bool begins = true, ends = true;
+  bool leaves = false; // a copy of the panel that it reads
 };
 
 class ContractionEmitter {
@@ -31,7 +32,8 @@ public:
                      TileValues &values, const ContractionNest &nest,
                      mlir::Value backwards)
       : b(b), kernel(kernel), values(values), nest(nest), root(nest.root),
-        lanes(nest.schedule.getVector()), backwards(backwards) {}
+        lanes(nest.schedule.getVector()), backwards(backwards),
+        panels(nest.room ? inputOfPanels(root, nest.roles) : nullptr) {}
 
   void emit();
 
@@ -48,6 +50,13 @@ private:
   bool isWorthCopying(mlir::OpOperand *input);
   void copyPanel(mlir::OpOperand *input, Tile tile, Access &scratch);
   void walkRows(llvm::ArrayRef<int> steps, Tile tile);
+  Access accessOfRoom(const Tile &tile);
+  void walkCopiedRows(llvm::ArrayRef<int> steps, Tile tile,
+                      llvm::ArrayRef<RowTiles> groups);
+  void walkTiles(llvm::ArrayRef<int> steps, Tile tile, RowTiles group);
+  mlir::BlockArgument room() {
+    return kernel.getBodyBlock()->getArguments().back();
+  }
   void walkStaticRows(llvm::ArrayRef<int> steps, Tile tile, int64_t extent);
   void walkDynamicRows(llvm::ArrayRef<int> steps, Tile tile);
   void walkRowRange(llvm::ArrayRef<int> steps, Tile tile,
@@ -88,6 +97,7 @@ private:
   int64_t lanes;
   mlir::Value backwards;    // whether panels are walked so; may be null
   std::optional<int> inner; // the step whose loops are marked as inner ones
+  mlir::OpOperand *panels;  // what is copied into nest.room; may be null
 };
 
 } // namespace onnxc::contraction

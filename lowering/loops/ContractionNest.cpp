@@ -150,6 +150,10 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
   nest.outputPosition = root.getIndexingMapsArray().back();
   for (auto [yielded, output] :
        llvm::zip(kernel.getYielded(), kernel.getDpsInitsMutable())) {
+    if (isa<BlockArgument>(yielded)) {
+      nest.room = arguments[output.getOperandNumber()];
+      continue;
+    }
     FailureOr<AffineMap> position = positionOfYielded(yielded, root);
     if (failed(position) || failed(values.trace(yielded, *position, root)) ||
         failed(values.trace(kernel.getBlockArgument(output), *position, root)))

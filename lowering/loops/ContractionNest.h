@@ -19,6 +19,8 @@ struct ContractionNest {
   };
   llvm::SmallVector<SizedBorder> windows;
 
+  mlir::Value room; // for copies of panels; null where they are read in place
+
   // The vector of the init, of the inputs and of each output is read here.
   mlir::AffineMap outputPosition;
   llvm::SmallVector<mlir::AffineMap> yieldedPositions;

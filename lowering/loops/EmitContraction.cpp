@@ -33,7 +33,7 @@ void ContractionEmitter::emit() {
     steps.push_back(Groups);
   else if (nest.schedule.getOuter() == LoopOrder::Panels)
     steps.push_back(Panels);
-  if (isBlocked)
+  if (isBlocked && !panels) // one task's first tile copies for all rows
     inner = firstLongLoop();
   steps.append(nest.pixels.begin(), nest.pixels.end());
   steps.push_back(RowTilesStep);
@@ -288,26 +288,75 @@ bool ContractionEmitter::isAllInside(int64_t start, int64_t rows) {
          last < *getConstantIntValue(window->size);
 }
 
+// Where copies of the panels lie: a group of them, of one piece each.
+Access ContractionEmitter::accessOfRoom(const Tile &tile) {
+  int64_t columns = nest.schedule.getColumns(), depth = nest.schedule.getDepth();
+  Access access{nest.room, number(b, 0),
+                SmallVector<OpFoldResult>(tile.loops.size(), number(b, 0))};
+  access.strides[nest.roles.vector] = number(b, 1);
+  OpFoldResult panel = number(b, depth ? depth * columns : columns);
+  for (unsigned loop : nest.roles.reductions) {
+    access.strides[loop] = number(b, columns);
+    if (!depth)
+      panel = multiply(b, panel, nest.sizes[loop]);
+  }
+  if (tile.firstPanel) {
+    access.strides[values.panelLoop()] = panel;
+    access.offset = multiply(b, panel, subtract(b, number(b, 0), tile.firstPanel));
+  }
+  if (tile.from)
+    access.offset =
+        subtract(b, access.offset, multiply(b, tile.from, number(b, columns)));
+  return access;
+}
+
+// The first tile leaves copies of its panels, which the others read.
+void ContractionEmitter::walkCopiedRows(ArrayRef<int> steps, Tile tile,
+                                        ArrayRef<RowTiles> groups) {
+  AffineMap map = root.getMatchingIndexingMap(panels);
+  Access copies = accessOfRoom(tile);
+  values.accesses[{room(), map}] = copies;
+  Access &access = values.access(panels->get(), map);
+  Access original = access;
+  RowTiles first = groups.front();
+  tile.leaves = true;
+  walkTiles(steps, tile, {first.start, first.rows, 1});
+  tile.leaves = false;
+  access = copies;
+  walkTiles(steps, tile,
+            {first.start + first.rows, first.rows, first.count - 1});
+  for (RowTiles group : groups.drop_front())
+    walkTiles(steps, tile, group);
+  access = original;
+}
+
 void ContractionEmitter::walkStaticRows(ArrayRef<int> steps, Tile tile,
                                         int64_t extent) {
-  for (RowTiles group : balancedTiles(extent, nest.schedule.getRows())) {
-    tile.rows = group.rows;
-    auto start = [&](int64_t i) { return group.start + i * group.rows; };
-    for (int64_t i = 0; i < group.count;) {
-      int64_t end = i;
-      while (end < group.count && isAllInside(start(end), group.rows))
-        ++end;
-      tile.border = end > i ? Tile::Inside : Tile::Unrolled;
-      tile.firstRow = start(i);
-      end = std::max(end, i + 1);
-      auto body = [&](OpFoldResult at) {
-        tile.loops[*nest.row] = at;
-        walk(steps, tile);
-      };
-      forEach(number(b, start(i)), number(b, start(end)), group.rows, body,
-              RowTilesStep);
-      i = end;
-    }
+  std::vector<RowTiles> groups = balancedTiles(extent, nest.schedule.getRows());
+  if (panels)
+    return walkCopiedRows(steps, tile, groups);
+  for (RowTiles group : groups)
+    walkTiles(steps, tile, group);
+}
+
+void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
+                                   RowTiles group) {
+  tile.rows = group.rows;
+  auto start = [&](int64_t i) { return group.start + i * group.rows; };
+  for (int64_t i = 0; i < group.count;) {
+    int64_t end = i;
+    while (end < group.count && isAllInside(start(end), group.rows))
+      ++end;
+    tile.border = end > i ? Tile::Inside : Tile::Unrolled;
+    tile.firstRow = start(i);
+    end = std::max(end, i + 1);
+    auto body = [&](OpFoldResult at) {
+      tile.loops[*nest.row] = at;
+      walk(steps, tile);
+    };
+    forEach(number(b, start(i)), number(b, start(end)), group.rows, body,
+            RowTilesStep);
+    i = end;
   }
 }
 

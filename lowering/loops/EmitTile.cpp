@@ -44,11 +44,12 @@ void ContractionEmitter::emitTile(Tile &tile) {
 // Applies what follows the sum.
 void ContractionEmitter::finish(const Tile &tile, Cell at, Value sum) {
   values.known[root.getResult(0)] = sum;
-  for (auto [i, yielded, position] :
-       llvm::enumerate(kernel.getYielded(), nest.yieldedPositions))
+  for (auto [i, position] : llvm::enumerate(nest.yieldedPositions)) {
+    Value yielded = kernel.getYielded()[i];
     values.store(values.at(yielded, position, tile.loops, at),
                  kernel.getBlockArgument(*kernel.getDpsInitOperand(i)),
                  position, tile.loops, at);
+  }
   values.known.clear();
 }
 
@@ -225,10 +226,11 @@ bool ContractionEmitter::readsWeightsOnce() {
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
   if (nest.schedule.getOuter() != LoopOrder::Panels)
     return;
-  for (OpOperand *input : root.getDpsInputOperands())
-    if (input->get().getDefiningOp<linalg::UnPackOp>()) {
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    bool leaves = tile.leaves && input == panels;
+    if (leaves || input->get().getDefiningOp<linalg::UnPackOp>()) {
       Tile next = tile;
-      bool once = readsWeightsOnce();
+      bool once = leaves || readsWeightsOnce();
       OpFoldResult &ahead =
           next.loops[once ? nest.roles.reductions.back() : values.panelLoop()];
       int64_t rowBytes =
@@ -241,6 +243,7 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
         values.prefetch(input->get(), root.getMatchingIndexingMap(input),
                         next.loops, cell(tile, 0, vector));
     }
+  }
 }
 
 void ContractionEmitter::accumulate(Tile &tile, int64_t row,
@@ -248,12 +251,15 @@ void ContractionEmitter::accumulate(Tile &tile, int64_t row,
   for (int64_t vector = 0; vector < tile.vectors; ++vector) {
     Cell at = cell(tile, row, vector);
     SmallVector<Value> operands;
-    for (OpOperand *input : root.getDpsInputOperands())
+    for (OpOperand *input : root.getDpsInputOperands()) {
+      AffineMap map = root.getMatchingIndexingMap(input);
       operands.push_back(root.payloadUsesValueFromOperand(input)
-                             ? values.at(input->get(),
-                                         root.getMatchingIndexingMap(input),
-                                         tile.loops, at)
+                             ? values.at(input->get(), map, tile.loops, at)
                              : Value());
+      if (tile.leaves && row == 0 && input == panels)
+        values.store(operands.back(), room(), map, tile.loops,
+                     {0, at.column, Value()});
+    }
     Value &sum = sums[row * tile.vectors + vector];
     operands.push_back(sum);
     sum = fuseMultiplyAdd(b, values.call(root.getBody(), operands));

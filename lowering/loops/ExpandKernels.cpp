@@ -29,6 +29,11 @@ bool isSameKernel(KernelOp lhs, KernelOp rhs) {
       &lhs.getBody(), &rhs.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
+// How many of the last outputs are scratch: they are yielded as they came.
+int64_t scratchCount(KernelOp kernel) {
+  return llvm::count_if(kernel.getYielded(), llvm::IsaPred<BlockArgument>);
+}
+
 // The calls that a kernel becomes. Where a Winograd kernel is one block, all
 // workers do a step of it together before they go on to the next one.
 SmallVector<WinogradPart> partsOf(KernelOp kernel, TargetAttr target) {
@@ -95,8 +100,9 @@ private:
       function.setNoInline(true);
       int64_t work = workOf(kernel, target) / int64_t(parts.size());
       function->setAttr(workAttrName, builder.getI64IntegerAttr(work));
-      if (isa<WinogradAttr>(kernel.getSchedule()) && parts.size() == 1)
-        function->setAttr(scratchAttrName, builder.getI64IntegerAttr(2));
+      int64_t scratch = scratchCount(kernel);
+      if (scratch && parts.size() == 1)
+        function->setAttr(scratchAttrName, builder.getI64IntegerAttr(scratch));
       symbols.insert(function);
       if (failed(emitBody(kernel, function, part)))
         return failure();

@@ -60,6 +60,13 @@ def product(shape, columns, sizes=None, transposed=False):
                  {"w": normal(inner, columns, scale=0.1), "b": normal(columns)}, sizes)
 
 
+def computed_product(rows, depth, columns):
+    """The first columns of `b`, turned, by all of `b`, whose rows share a few sets of the caches. No sum cancels."""
+    nodes = [("Abs", "x", "b", {}), ("Slice", "b first last axis", "r", {}),
+             ("Transpose", "r", "a", {"perm": [1, 0]}), ("MatMul", "a b", "y", {})]
+    return chain([depth, columns], nodes, {"first": np.int64([0]), "last": np.int64([rows]), "axis": np.int64([1])})
+
+
 def convolutions():
     same = {"pads": [1, 1, 1, 1]}
     yield "3x3, many pixels", convolution([1, 32, 28, 28], 48, (3, 3), **same)
@@ -186,6 +193,8 @@ def products():
     yield "deep product, rows of the run", chain(["m", 2100], [("Gemm", "x w b", "p", {}), ("Tanh", "p", "y", {})],
                                                  deep, [[1, 2100], [50, 2100]])
     yield "wide product", chain([300, 600], [("MatMul", "x w", "y", {})], {"w": normal(600, 192, scale=0.05)})
+    yield "product of two computed matrices, copied panels", computed_product(130, 1000, 256)
+    yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
 

@@ -1,0 +1,108 @@
+#include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
+#include "lowering/loops/EmitContraction.h"
+#include "lowering/loops/RegisterTile.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_KEEPPANELS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// Tiles of rows for which a copy pays.
+constexpr int64_t leastTiles = 4;
+
+// The loops that run more than once, or may do so.
+SmallVector<unsigned> longLoops(linalg::GenericOp root,
+                                ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  return llvm::filter_to_vector(
+      loops, [&](unsigned loop) { return extents[loop] != 1; });
+}
+
+// Whether rows of `bytes` share so few sets of L2 that `count` of them do not
+// stay there: those a power of two apart do, or an odd multiple of one.
+bool collide(int64_t bytes, int64_t count, TargetAttr target) {
+  int64_t power = bytes & -bytes;
+  return count * power > target.getL2Bytes() / 2;
+}
+
+// How long the sum is, where the kernel had better copy panels of its second
+// matrix.
+std::optional<int64_t> depthOfCopies(KernelOp kernel, TargetAttr target) {
+  auto schedule = dyn_cast<ContractionAttr>(kernel.getSchedule());
+  FailureOr<linalg::GenericOp> root = findContraction(kernel);
+  if (!schedule || schedule.getOuter() != LoopOrder::Panels || failed(root) ||
+      schedule.getVector() == 1 || kernel.getOutputs().size() != 1)
+    return std::nullopt;
+  LoopRoles roles = *inferLoopRoles(*root);
+  OpOperand *input = inputOfPanels(*root, roles);
+  SmallVector<unsigned> rows = longLoops(*root, roles.pixels),
+                        sums = longLoops(*root, roles.reductions);
+  if (!input || !isa<BlockArgument>(input->get()) || rows.size() != 1 ||
+      sums.size() != 1 || !shapeOf(*root, roles).isProduct)
+    return std::nullopt;
+  SmallVector<int64_t> extents = root->getStaticLoopRanges();
+  AffineMap map = root->getMatchingIndexingMap(input);
+  auto type = cast<RankedTensorType>(input->get().getType());
+  auto dimension = [&](unsigned loop) {
+    return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
+  };
+  std::optional<unsigned> sum = dimension(sums.front());
+  if (!map.isProjectedPermutation() || !sum || !type.hasStaticShape() ||
+      dimension(roles.vector) != map.getNumResults() - 1 ||
+      ShapedType::isDynamic(extents[rows.front()]) ||
+      extents[rows.front()] < leastTiles * schedule.getRows())
+    return std::nullopt;
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  for (int64_t size : type.getShape().drop_front(*sum + 1))
+    bytes *= size;
+  int64_t depth = extents[sums.front()];
+  return collide(bytes, depth, target) ? std::optional(depth) : std::nullopt;
+}
+
+void addRoom(KernelOp kernel, int64_t depth) {
+  auto schedule = cast<ContractionAttr>(kernel.getSchedule());
+  if (schedule.getDepth())
+    depth = schedule.getDepth();
+  FailureOr<linalg::GenericOp> root = findContraction(kernel);
+  Value panels = inputOfPanels(*root, *inferLoopRoles(*root))->get();
+  OpBuilder builder(kernel);
+  Location loc = kernel.getLoc();
+  SmallVector<Value> outputs(kernel.getOutputs());
+  outputs.push_back(tensor::EmptyOp::create(
+      builder, loc,
+      ArrayRef<int64_t>{schedule.getGroup() * schedule.getColumns() * depth},
+      getElementTypeOrSelf(panels)));
+  auto roomy =
+      KernelOp::create(builder, loc, schedule, kernel.getInputs(), outputs);
+  Block *body = roomy.getBodyBlock(), *old = kernel.getBodyBlock();
+  for (auto [from, to] : llvm::zip(old->getArguments(), body->getArguments()))
+    from.replaceAllUsesWith(to);
+  body->getOperations().splice(body->end(), old->getOperations());
+  body->getTerminator()->insertOperands(1, body->getArguments().back());
+  kernel.getResult(0).replaceAllUsesWith(roomy.getResult(0));
+  kernel.erase();
+}
+
+struct KeepPanels : impl::KeepPanelsBase<KeepPanels> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    if (!target)
+      return;
+    SmallVector<std::pair<KernelOp, int64_t>> found;
+    getOperation().walk<WalkOrder::PreOrder>([&](KernelOp kernel) {
+      if (std::optional<int64_t> depth = depthOfCopies(kernel, target))
+        found.push_back({kernel, *depth});
+      return WalkResult::skip(); // a product in it is part of it
+    });
+    for (auto [kernel, depth] : found)
+      addRoom(kernel, depth);
+  }
+};
+
+} // namespace
+} // namespace onnxc
