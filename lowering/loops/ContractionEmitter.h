@@ -79,7 +79,9 @@ private:
                     Accumulators &sums);
   void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);
-  bool readsWeightsOnce();
+  int64_t tilesOfPanel();
+  mlir::OpFoldResult firstLine(const Tile &tile, int64_t lines, int64_t share);
+  void moveToNextPanel(Tile &tile);
   void prefetchWeights(const Tile &tile);
   void accumulate(Tile &tile, int64_t row, Accumulators &sums);
   bool isUnrolled(llvm::ArrayRef<unsigned> loops, const Tile &tile);

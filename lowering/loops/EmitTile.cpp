@@ -14,6 +14,7 @@ namespace onnxc::contraction {
 constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
 // Bytes of weights between what is asked for and what is read.
 constexpr int64_t streamAhead = 16384;
+constexpr int64_t lineBytes = 64;
 
 void ContractionEmitter::emitTile(Tile &tile) {
   values.forgetLoads();
@@ -213,35 +214,77 @@ static Value fuseMultiplyAdd(ImplicitLocOpBuilder &b, Value sum) {
   return sum;
 }
 
-// Whether one tile of rows is all there is, so that each weight is read once.
-bool ContractionEmitter::readsWeightsOnce() {
-  std::optional<int64_t> rows =
-      nest.row ? getConstantIntValue(nest.sizes[*nest.row]) : 1;
-  return nest.pixels.empty() && rows && *rows <= nest.schedule.getRows();
+// How many tiles of rows read a panel; very many where only the run knows.
+int64_t ContractionEmitter::tilesOfPanel() {
+  int64_t tiles = 1;
+  auto times = [&](OpFoldResult size, int64_t step) {
+    std::optional<int64_t> count = getConstantIntValue(size);
+    tiles = llvm::SaturatingMultiply<uint64_t>(
+        tiles, count ? llvm::divideCeil(*count, step) : INT32_MAX);
+  };
+  for (unsigned loop : nest.pixels)
+    times(nest.sizes[loop], 1);
+  if (nest.row)
+    times(nest.sizes[*nest.row], nest.schedule.getRows());
+  return tiles;
 }
 
-// Weights come from far away. Where a panel of them is read by several tiles of
-// rows, they ask for the next panel in time; where each weight is read once,
-// for what follows a little later.
+// Which of the lines of a panel's row the tile asks for, `share` from there on.
+OpFoldResult ContractionEmitter::firstLine(const Tile &tile, int64_t lines,
+                                           int64_t share) {
+  OpFoldResult number = onnxc::number(b, 0);
+  for (unsigned loop : nest.pixels)
+    number = add(b, multiply(b, number, nest.sizes[loop]), tile.loops[loop]);
+  if (nest.row)
+    number = add(b, number, floorDivide(b, tile.loops[*nest.row], tile.rows));
+  number = multiply(b, number, onnxc::number(b, share));
+  OpFoldResult rounds = floorDivide(b, number, lines);
+  return subtract(b, number, multiply(b, rounds, onnxc::number(b, lines)));
+}
+
+// The same place of the panel, or of the piece of one, that is read next.
+void ContractionEmitter::moveToNextPanel(Tile &tile) {
+  OpFoldResult &panel = tile.loops[values.panelLoop()];
+  OpFoldResult &sum = tile.loops[nest.roles.reductions.back()];
+  if (tile.ends)
+    panel = add(b, panel, number(b, nest.schedule.getGroup()));
+  if (tile.ends && tile.from)
+    sum = subtract(b, sum, tile.from);
+  if (!tile.ends)
+    sum = add(b, sum, number(b, nest.schedule.getDepth()));
+}
+
+// Weights come from far away. Where each is read once, what follows a little
+// later is asked for. Tiles of rows that read a panel again and again have time:
+// each asks for its share of the next one, so that none of them waits.
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
   if (nest.schedule.getOuter() != LoopOrder::Panels)
     return;
   for (OpOperand *input : root.getDpsInputOperands()) {
     bool leaves = tile.leaves && input == panels;
-    if (leaves || input->get().getDefiningOp<linalg::UnPackOp>()) {
-      Tile next = tile;
-      bool once = leaves || readsWeightsOnce();
-      OpFoldResult &ahead =
-          next.loops[once ? nest.roles.reductions.back() : values.panelLoop()];
-      int64_t rowBytes =
-          nest.schedule.getColumns() *
-          getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth() / 8;
-      ahead =
-          add(b, ahead,
-              number(b, once ? llvm::divideCeil(streamAhead, rowBytes) : 1));
-      for (int64_t vector = 0; vector < tile.vectors; ++vector)
-        values.prefetch(input->get(), root.getMatchingIndexingMap(input),
-                        next.loops, cell(tile, 0, vector));
+    if (!leaves && !input->get().getDefiningOp<linalg::UnPackOp>())
+      continue;
+    int64_t bits = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
+    int64_t perLine = std::max<int64_t>(8 * lineBytes / bits, 1);
+    int64_t lines = llvm::divideCeil(tile.vectors * lanes, perLine);
+    int64_t tiles = leaves ? 1 : tilesOfPanel();
+    int64_t share = llvm::divideCeil(lines, tiles);
+    Tile next = tile;
+    OpFoldResult first = number(b, 0);
+    if (tiles > 1) {
+      moveToNextPanel(next);
+      first = firstLine(tile, lines, share);
+    } else {
+      int64_t rowBytes = nest.schedule.getColumns() * bits / 8;
+      OpFoldResult &sum = next.loops[nest.roles.reductions.back()];
+      sum = add(b, sum, number(b, llvm::divideCeil(streamAhead, rowBytes)));
+    }
+    for (int64_t line = 0; line < share; ++line) {
+      OpFoldResult at = add(b, first, number(b, line));
+      next.loops[nest.roles.vector] = add(b, tile.loops[nest.roles.vector],
+                                          multiply(b, at, number(b, perLine)));
+      values.prefetch(input->get(), root.getMatchingIndexingMap(input),
+                      next.loops, {});
     }
   }
 }

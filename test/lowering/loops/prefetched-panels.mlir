@@ -1,0 +1,43 @@
+// RUN: onnxc-opt --expand-kernels --cse %s | FileCheck %s
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 4096, l2_bytes = 16384, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// Four tiles of two rows read a panel, whose rows are two cache lines: tiles ask for the first line of each row of the
+// next panel and for the second one in turn.
+// CHECK-LABEL: func.func private @k_
+// CHECK: scf.for %[[PANEL:[^ ]*]] =
+// CHECK: scf.for %[[ROW:[^ ]*]] =
+// CHECK: scf.for %[[K:[^ ]*]] =
+// CHECK: %[[TILE:.*]] = arith.floordivsi %[[ROW]], %c2
+// CHECK: %[[PAIR:.*]] = arith.floordivsi %[[TILE]], %c2
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[PAIR]], %c2
+// CHECK: %[[WHICH:.*]] = arith.subi %[[TILE]], %[[BEFORE]]
+// CHECK: arith.muli %[[WHICH]], %c16
+// CHECK: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @panels(%A: memref<8x64xf32>, %W: memref<2x64x32xf32>, %C: memref<8x64xf32>) {
+  onnxc.kernel #onnxc.contraction<rows = 2, columns = 32, vector = 8, outer = panels>
+      ins(%A, %W : memref<8x64xf32>, memref<2x64x32xf32>) outs(%C : memref<8x64xf32>) {
+  ^bb0(%a: tensor<8x64xf32>, %w: tensor<2x64x32xf32>, %c: tensor<8x64xf32>):
+    %e = tensor.empty() : tensor<64x64xf32>
+    %b = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [32] into %e
+        : tensor<2x64x32xf32> -> tensor<64x64xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<8x64xf32>, tensor<64x64xf32>) outs(%c : tensor<8x64xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<8x64xf32>
+    onnxc.yield %sum : tensor<8x64xf32>
+  }
+  return
+}
+}
