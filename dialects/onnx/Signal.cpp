@@ -1,8 +1,8 @@
 // Fourier transforms in matrix products. A length with a divisor n = a * b is
 // two transforms of lengths a and b (Cooley and Tukey), so that matrices stay
-// small: 1024 is 32 * 32. A length that only the run knows is a convolution
-// with a chirp (Bluestein), by transforms of a power of two (Stockham): n log n
-// of it, whatever its divisors. Real and imaginary parts are tensors of f64 of
+// small: 1024 is 32 * 32. A length that only the run knows, or one with a large
+// prime factor, is a convolution with a chirp (Bluestein), by transforms of a
+// power of two (Stockham): n log n of it, whatever its divisors. Real and imaginary parts are tensors of f64 of
 // their own, whose last dimension is the one that is transformed.
 #include "dialects/onnx/Signal.h"
 #include "dialects/onnx/OnnxDialect.h"
@@ -131,8 +131,7 @@ Length mapped(Graph &graph, Length x,
 
 Node flat(Node x) { return reshape(x, {-1}); }
 
-//===-- Lengths that only the run knows
-//-------------------------------------===//
+//===-- Lengths that only the run knows, or with large prime factors -------===//
 
 Complex times(Complex x, Complex y) {
   return multiply(x, y.re, y.im, [](Node v, Node w) { return v * w; });
@@ -289,12 +288,9 @@ Complex alongLast(Graph &graph, Complex x, Node given, bool inverse,
     x = mirrored(graph, x, length.node, half.node);
   Length wanted = onesided && !inverse ? half : length;
   double sign = inverse ? 1 : -1;
-  if (length.number && longestPart(*length.number) > longestMatrix) {
-    graph.fail("a length with a prime factor above " +
-               llvm::Twine(longestMatrix) + " is not supported");
-    return x;
-  }
-  Complex y = length.number
+  bool inMatrices =
+      length.number && longestPart(*length.number) <= longestMatrix;
+  Complex y = inMatrices
                   ? transform(graph, x, *length.number, sign, *wanted.number)
                   : transform(graph, x, length.node, sign, wanted.node);
   if (inverse)
