@@ -218,13 +218,14 @@ static Node fitBias(Node bias, Node room) {
                         {seen, concat({none, room - sizeOf(seen, 3)}, 0)});
 }
 
-// Positions go on behind the past.
+// Positions go on behind the past. The tables say how much of a head turns.
 static void rotate(GroupQueryInputs &in, Node first) {
   Node at = in.positions.given()
                 ? in.positions
                 : first + range(0, scalar(sizeOf(in.query, 1)), 1);
+  int64_t turned = std::max<int64_t>(2 * staticSize(in.cosines, 1), 0);
   auto rotated = [&](Node x, int64_t count) {
-    return rotaryEmbedding(*x.graph, {x, in.cosines, in.sines, at, count, 0,
+    return rotaryEmbedding(*x.graph, {x, in.cosines, in.sines, at, count, turned,
                                       in.interleaved})
         .front();
   };
