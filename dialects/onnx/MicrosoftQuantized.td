@@ -183,6 +183,7 @@ def MsQLinearSoftmaxOp : MsComposite<"QLinearSoftmax"> {
     int64_t first = axisOf(x, axis);
     Node y = softmax(op<DequantizeLinearOp>({x, x_scale, x_zero_point}),
                      range(first, opset < 13 ? rankOf(x) : first + 1));
+    y = select(y == y, y, constantLike(1, y)); // quantizers give masked scores an infinite scale
     Node steps = op<FloorOp>(1 / y_scale);
     return {op<QuantizeLinearOp>({y, 1 / steps, y_zero_point})};
   }];
