@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Shapes that only the run knows: lists of axes, starts, pads and their like of any length, lengths of transforms, sizes of
-heads. Against ONNX Runtime, or ONNX's reference where that is the better one.
+heads, of states and of weights. Against ONNX Runtime, or ONNX's reference where that is the better one.
 
     run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
 
@@ -64,6 +64,8 @@ def transforms():
     yield "DFT of a prime length, real or complex", Case(
         "DFT", [["b", "n", "k"]], [[normal(1, 1031, 2)], [normal(2, 7, 1)]], [([normal(2, 7, 3)], "must be 1 or 2")],
         opset=20, exact=True)
+    yield "DFT of a known length with a large prime factor", Case("DFT", [["b", 2062, 1]], [[normal(1, 2062, 1)]], opset=20,
+                                                                 exact=True)
     yield "DFT to a length of the run", Case(
         "DFT", [["b", 12, 1], []], [[normal(2, 12, 1), np.int64(n)] for n in (1, 5, 12, 30)],
         [([normal(2, 12, 1), np.int64(0)], "less than 1")], opset=20, exact=True)
@@ -112,6 +114,48 @@ def attentions():
             "RotaryEmbedding", [["b", "h", "s", "d"], ["m", "e"], ["m", "e"], ["b", "s"]],
             [[normal(2, 2, 3, 8), np.cos(angles), np.sin(angles), ints(0, 1, 2, 3, 4, 5).reshape(2, 3)]], rank=4,
             opset=23, attributes={"interleaved": interleaved}, exact=True)
+
+
+def recurrences():
+    fit, h, seven = "does not fit the other operands", normal(1, 2, 4), np.int32([7, 7])
+    for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+        x, w, r = normal(5, 2, 3), normal(1, 4 * gates, 3), normal(1, 4 * gates, 4)
+        yield op, Case(op, [["t", "b", "i"], ["d", "r", "j"], ["e", "s", "h"], None, ["n"], ["f", "c", "g"]],
+                       [[x, w, r, None, np.int32([5, 3]), h], [x[:1], w, r, None, np.int32([0, 1]), h]],
+                       [([x, w, r, None, np.int32([5]), h], fit), ([x, w, r, None, np.int32([5, 3]), h[:, :1]], fit),
+                        ([x, w[:, :, :2], r, None, np.int32([5, 3]), h], fit),
+                        ([x, w, r, None, np.int32([5, 6]), h], "longer than X or negative"),
+                        ([x, w, r, None, np.int32([-1, 5]), h], "longer than X or negative")],
+                       rank=4, attributes={"hidden_size": 4})
+    yield "LSTM with one state", Case("LSTM", [["t", "b", 3], [1, 16, 3], [1, 16, 4], *[None] * 3, [1, 2, 4]],
+                                      [[x, w, r, *[None] * 3, h]], [([x[:, :1], w, r, *[None] * 3, h], fit)], rank=4,
+                                      attributes={"hidden_size": 4})
+    rows = [normal(2, 7, 8), normal(2, 7, 4), normal(2, 7, 6)]
+    yield "LinearAttention", Case("LinearAttention", [["b", "t", "q"], ["b", "t", "k"], ["b", "t", "v"]],
+                                  [rows, [row[:, :1] for row in rows], [normal(1, 600, width) for width in (8, 4, 6)]],
+                                  attributes={"q_num_heads": 4, "kv_num_heads": 2, "update_rule": "linear"}, opset=27,
+                                  exact=True)
+
+
+def windows():
+    image, kernel, bias = normal(2, 4, 3, 5), normal(4, 2, 3, 2), normal(4)
+    whole = {"group": 2, "strides": [2, 3], "dilations": [1, 2]}
+    for name, attributes in (("", {"pads": [1, 0, 0, 1], "output_padding": [1, 0]}), (", upper", {"auto_pad": "SAME_UPPER"}),
+                             (", lower", {"auto_pad": "SAME_LOWER"}), (", to a size", {"output_shape": [5, 13]}),
+                             (", to a larger size", {"output_shape": [8, 17]})):
+        attributes = {**whole, **attributes}
+        yield "ConvTranspose by weights of the run" + name, Case(
+            "ConvTranspose", [["n", "c", "h", "w"], ["c", "m", "k", "l"], ["z"]],
+            [[image, kernel, bias], [image[:1], normal(4, 1, 3, 2), normal(2)]], rank=4, attributes=attributes)
+        yield "ConvTranspose of images of the run" + name, Case(
+            "ConvTranspose", [["n", 4, "h", "w"], [4, 2, 3, 2], [4]],
+            [[image, kernel, bias], [image[:1] if "larger" in name else image[:1, :, 1:], kernel, bias]], rank=4,
+            attributes=attributes)
+    yield "ConvTranspose, far apart", Case("ConvTranspose", [["n", 4, "h", "w"], [4, 2, 3, 2], [4]],
+                                           [[image, kernel, bias]], rank=4, attributes={"strides": [40, 30], "group": 2})
+    for mode in (0, 1):
+        yield f"MaxPool, ceil_mode={mode}", Case("MaxPool", [["n", "c", "w"]], [[X], [X[:, :, :2]], [X[:, :, :1]]],
+                                                 attributes={"kernel_shape": [3], "strides": [1 + mode], "ceil_mode": mode})
 
 
 def lists():
@@ -194,6 +238,8 @@ def cases():
     yield from lists()
     yield from transforms()
     yield from attentions()
+    yield from recurrences()
+    yield from windows()
 
 
 def model(case, sizes):
