@@ -7,6 +7,7 @@
 #include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -72,6 +73,36 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
   return full <= 1;
 }
 
+// Whether other operands tell how often the consumer's loops run. Where none
+// does, a fused loop keeps the producer's result; a reduction has no place for
+// what is no sum.
+bool othersTellBounds(OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  llvm::SmallBitVector told(consumer.getNumLoops());
+  auto tell = [&](AffineExpr expr) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      told.set(dim.getPosition());
+  };
+  auto isDead = [&](OpOperand &other) { // and goes as soon as it may
+    return consumer.isDpsInit(&other) &&
+           consumer.getTiedOpResult(&other).use_empty();
+  };
+  for (OpOperand &other : consumer->getOpOperands())
+    if (&other != operand && !isDead(other))
+      llvm::for_each(consumer.getMatchingIndexingMap(&other).getResults(),
+                     tell);
+  AffineMap read = consumer.getMatchingIndexingMap(operand),
+            made = producer.getIndexingMapMatchingResult(
+                cast<OpResult>(operand->get()));
+  for (OpOperand *input : producer.getDpsInputOperands())
+    for (AffineExpr expr : producer.getMatchingIndexingMap(input).getResults())
+      for (auto [own, theirs] : llvm::zip(made.getResults(), read.getResults()))
+        if (own == expr)
+          tell(theirs);
+  return told.all();
+}
+
 // Null where the producer of an operand should move into its consumer.
 const char *whyApart(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -82,6 +113,8 @@ const char *whyApart(OpOperand *operand) {
     return "the loop would be too long";
   if (producer->getParentOfType<KernelOp>())
     return "a kernel's body is its schedule's business";
+  if (consumer.getNumReductionLoops() > 0 && !othersTellBounds(operand))
+    return "no other operand tells how often its loops run";
   if (!readsEachOnce(operand))
     return "elements would be computed more than once";
   auto isHere = [&](Operation *user) { return user == operand->getOwner(); };
@@ -114,8 +147,8 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     // Every fusion leaves less to fuse, so this ends; long chains need more
     // rounds than the driver's ten.
-    auto untilDone = GreedyRewriteConfig().setMaxIterations(
-        GreedyRewriteConfig::kNoLimit);
+    auto untilDone =
+        GreedyRewriteConfig().setMaxIterations(GreedyRewriteConfig::kNoLimit);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      untilDone)))
       signalPassFailure();

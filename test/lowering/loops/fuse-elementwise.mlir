@@ -46,3 +46,25 @@ func.func @an_expensive_producer_of_two_stays(%x: tensor<4x8xf32>, %s: tensor<4x
   } -> tensor<4xf32>
   return %a, %b : tensor<4x8xf32>, tensor<4xf32>
 }
+
+// Positions stay apart from their sum, which would not know how many there are.
+// CHECK-LABEL: @positions_stay
+// CHECK: %[[POSITIONS:.*]] = linalg.generic {{.*}}["parallel"]
+// CHECK: linalg.generic {{.*}}["reduction"]} ins(%[[POSITIONS]] : tensor<?xi64>) outs(%{{.*}} : tensor<i64>)
+func.func @positions_stay(%n: index, %s: tensor<i64>) -> tensor<i64> {
+  %e = tensor.empty(%n) : tensor<?xi64>
+  %a = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%e : tensor<?xi64>) {
+  ^bb0(%out: i64):
+    %i = linalg.index 0 : index
+    %r = arith.index_cast %i : index to i64
+    linalg.yield %r : i64
+  } -> tensor<?xi64>
+  %b = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%a : tensor<?xi64>) outs(%s : tensor<i64>) {
+  ^bb0(%in: i64, %out: i64):
+    %r = arith.addi %in, %out : i64
+    linalg.yield %r : i64
+  } -> tensor<i64>
+  return %b : tensor<i64>
+}
