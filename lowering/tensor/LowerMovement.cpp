@@ -134,7 +134,8 @@ LogicalResult requireAxes(Movement &move, Operation *op, const Input &axes,
                  "an axis is given twice", "axes");
 }
 
-//===-- By index -----------------------------------------------------------===//
+//===-- By index
+//-----------------------------------------------------------===//
 
 LogicalResult requireInside(Movement &move, Operation *op, const Input &indices,
                             Index size) {
@@ -224,7 +225,8 @@ struct LowerReverseSequence : LowerMoving<ReverseSequenceOp> {
   }
 };
 
-//===-- Joining and cutting ------------------------------------------------===//
+//===-- Joining and cutting
+//------------------------------------------------===//
 
 struct LowerConcat : LowerMoving<ConcatOp> {
   using LowerMoving::LowerMoving;
@@ -322,7 +324,8 @@ struct LowerSlice : LowerMoving<SliceOp> {
                                       Movement &move) const override {
     ImplicitLocOpBuilder &builder = move.builder;
     const Input &data = move.inputs[0];
-    if (op.getAxes() && failed(requireAxes(move, op, move.inputs[3], data.rank())))
+    if (op.getAxes() &&
+        failed(requireAxes(move, op, move.inputs[3], data.rank())))
       return failure();
     if (op.getSteps()) {
       const Input &steps = move.inputs.back();
@@ -341,7 +344,8 @@ struct LowerSlice : LowerMoving<SliceOp> {
   }
 };
 
-//===-- Repeating and padding ----------------------------------------------===//
+//===-- Repeating and padding
+//----------------------------------------------===//
 
 struct LowerExpand : LowerMoving<ExpandOp> {
   using LowerMoving::LowerMoving;
@@ -390,8 +394,8 @@ struct LowerTile : LowerMoving<TileOp> {
     Sizes apart, repeats = *move.inputs[1].elements();
     SmallVector<AffineExpr> dims;
     for (auto [repeat, size] : llvm::zip(repeats, input.sizes)) {
-      if (failed(require(builder, repeat >= 0, Status::Value, op,
-                         "is negative", "repeats")))
+      if (failed(require(builder, repeat >= 0, Status::Value, op, "is negative",
+                         "repeats")))
         return failure();
       dims.push_back(builder.getAffineDimExpr(apart.size() + 1));
       apart.append({repeat, size});
@@ -404,10 +408,10 @@ struct LowerTile : LowerMoving<TileOp> {
     SmallVector<AffineMap> maps = {
         AffineMap::get(rank, 0, dims, builder.getContext()),
         builder.getMultiDimIdentityMap(rank)};
-    Value all = linalg::GenericOp::create(builder, empty.getType(),
-                                          input.lowered, empty, maps,
-                                          parallel(rank), body)
-                    .getResult(0);
+    Value all =
+        linalg::GenericOp::create(builder, empty.getType(), input.lowered,
+                                  empty, maps, parallel(rank), body)
+            .getResult(0);
     SmallVector<ReassociationIndices> pairs;
     for (int64_t i = 0; i < rank; i += 2)
       pairs.push_back({i, i + 1});
@@ -459,13 +463,14 @@ struct LowerPad : LowerMoving<PadOp> {
                                 Sizes(move.inputs[2].rank(), 0))
                       : zeroOf(builder, storageType(data.element));
     Value inner = sliced(builder, data.lowered, starts, kept);
-    return SmallVector<Value>{tensor::PadOp::create(
-        builder, Type(), inner, folded(builder, before),
-        folded(builder, after), value)};
+    return SmallVector<Value>{
+        tensor::PadOp::create(builder, Type(), inner, folded(builder, before),
+                              folded(builder, after), value)};
   }
 };
 
-//===-- The same elements ----------------------------------------------------===//
+//===-- The same elements
+//----------------------------------------------------===//
 
 struct LowerTranspose : LowerMoving<TransposeOp> {
   using LowerMoving::LowerMoving;
@@ -475,11 +480,10 @@ struct LowerTranspose : LowerMoving<TransposeOp> {
     SmallVector<int64_t> order = op.permutation();
     if (order == range(0, data.rank()))
       return SmallVector<Value>{data.lowered};
-    Value empty =
-        emptyOf(move.builder, move.shapes->front(), data.element);
-    return SmallVector<Value>{linalg::TransposeOp::create(
-                                  move.builder, data.lowered, empty, order)
-                                  ->getResult(0)};
+    Value empty = emptyOf(move.builder, move.shapes->front(), data.element);
+    return SmallVector<Value>{
+        linalg::TransposeOp::create(move.builder, data.lowered, empty, order)
+            ->getResult(0)};
   }
 };
 
@@ -498,13 +502,29 @@ template <typename Op> struct LowerReshape : LowerMoving<Op> {
     for (Index size : sizes)
       fits = fits && size >= 0;
     // Sizes that inference has matched up by name need no check.
-    if (Type type = op->getResult(0).getType();
-        move.inputs.size() > 1 && !sameCount(data.original.getType(), type) &&
-        failed(require(move.builder, fits, Status::Shape, op,
+    bool isOpen =
+        move.inputs.size() > 1 && !fits.isTrue() &&
+        !sameCount(data.original.getType(), op->getResult(0).getType());
+    if (!isOpen)
+      return SmallVector<Value>{
+          reshaped(move.builder, data.lowered, data.sizes, named(sizes, op))};
+    if (failed(require(move.builder, fits, Status::Shape, op,
                        "does not fit the number of elements", "shape")))
       return failure();
-    return SmallVector<Value>{
-        reshaped(move.builder, data.lowered, data.sizes, named(sizes, op))};
+    return SmallVector<Value>{behindCheck(move.builder, data, sizes)};
+  }
+
+  // A cast to the sizes that were checked would find its way into the operation
+  // that makes the data, before the check; a slice stays where it is.
+  static Value behindCheck(ImplicitLocOpBuilder &builder, const Input &data,
+                           ArrayRef<Index> sizes) {
+    Index count = product(sizes);
+    if (data.rank() == 0 || count.is(0))
+      return reshaped(builder, data.lowered, data.sizes, sizes);
+    Value all =
+        reshaped(builder, data.lowered, data.sizes, product(data.sizes));
+    all = sliced(builder, all, Index(0), count);
+    return reshaped(builder, all, count, sizes);
   }
   static Index count(Type type) {
     Sizes sizes;
@@ -538,13 +558,12 @@ struct LowerIdentity : LowerMoving<IdentityOp> {
 } // namespace
 
 void addMovementPatterns(TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<LowerByElement<TriluOp>, LowerByElement<CenterCropPadOp>,
-               LowerGather, LowerGatherElements, LowerGatherND,
-               LowerReverseSequence, LowerConcat, LowerSplit, LowerSlice,
-               LowerExpand, LowerTile, LowerPad, LowerTranspose,
-               LowerReshape<ReshapeOp>, LowerReshape<FlattenOp>,
-               LowerReshape<SqueezeOp>, LowerReshape<UnsqueezeOp>,
-               LowerIdentity>(types, patterns.getContext());
+  patterns.add<
+      LowerByElement<TriluOp>, LowerByElement<CenterCropPadOp>, LowerGather,
+      LowerGatherElements, LowerGatherND, LowerReverseSequence, LowerConcat,
+      LowerSplit, LowerSlice, LowerExpand, LowerTile, LowerPad, LowerTranspose,
+      LowerReshape<ReshapeOp>, LowerReshape<FlattenOp>, LowerReshape<SqueezeOp>,
+      LowerReshape<UnsqueezeOp>, LowerIdentity>(types, patterns.getContext());
 }
 
 } // namespace onnxc
