@@ -352,11 +352,18 @@ struct LowerConv : OpConversionPattern<ConvOp> {
   }
 
   static LogicalResult requireFit(ImplicitLocOpBuilder &builder, ConvOp op,
-                                  const Input &x, const Input &w,
+                                  ArrayRef<Input> inputs,
                                   const Window &window) {
+    const Input &x = inputs[0], &w = inputs[1];
     if (failed(require(builder, x.sizes[1] == w.sizes[1] * op.getGroup(),
                        Status::Shape, op, "channels do not fit the weights",
-                       "X")))
+                       "X")) ||
+        failed(require(builder, w.sizes[0] % op.getGroup() == 0, Status::Shape,
+                       op, "maps are no multiple of the groups", "W")))
+      return failure();
+    if (op.getB() &&
+        failed(require(builder, inputs[2].sizes[0] == w.sizes[0], Status::Shape,
+                       op, "does not have a value for each map", "B")))
       return failure();
     for (const WindowDim &dim : window)
       if (failed(require(builder,
@@ -375,7 +382,7 @@ struct LowerConv : OpConversionPattern<ConvOp> {
     FailureOr<Window> window = op.window(inputs);
     const Input &x = inputs[0], &w = inputs[1];
     if (failed(shapes) || failed(window) ||
-        failed(requireFit(builder, op, x, w, *window)))
+        failed(requireFit(builder, op, inputs, *window)))
       return failure();
     int64_t groups = op.getGroup();
     Nest nest = nestOf(window->size(), groups, w.sizes[1], w.sizes[0],

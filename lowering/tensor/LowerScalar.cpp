@@ -2,7 +2,7 @@
 // scalar expression. Broadcasting is in the indexing maps; a dimension that
 // may turn out to be 1 only at run time is repeated before the loop, so that
 // everything that follows is affine.
-#include "lowering/tensor/OnnxToLinalg.h"
+#include "lowering/tensor/Inputs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -75,6 +75,23 @@ Value repeatElements(ImplicitLocOpBuilder &builder, Value value,
                          inner.createOrFold<tensor::CastOp>(loc, type, value));
   };
   return scf::IfOp::create(builder, anyRepeats, copy, keep).getResult(0);
+}
+
+// An element for each block, of which the last may be a short one.
+LogicalResult requireBlocks(ImplicitLocOpBuilder &builder, Operation *op,
+                            const Operand &operand,
+                            ArrayRef<OpFoldResult> resultSizes) {
+  for (auto [i, block] : llvm::enumerate(operand.blocks)) {
+    if (block == 1)
+      continue;
+    Index whole(builder, indexValue(builder, resultSizes[operand.first + i]));
+    Index own(builder, builder.createOrFold<tensor::DimOp>(operand.value, i));
+    if (failed(require(builder, own == ceilDiv(whole, block), Status::Shape, op,
+                       "an operand does not have an element for each block",
+                       "block_size")))
+      return failure();
+  }
+  return success();
 }
 
 // A dimension of unknown size is 1 or the result's size, nobody knows which.
@@ -152,6 +169,8 @@ struct LowerScalar : OpInterfaceConversionPattern<ScalarOpInterface> {
     SmallVector<AffineMap> maps;
     SmallVector<Value> inputs, outputs;
     for (Operand &operand : operands) {
+      if (failed(requireBlocks(builder, op, operand, sizes)))
+        return failure();
       expandUncertain(builder, op, operand, result, sizes);
       inputs.push_back(operand.value);
       maps.push_back(mapOf(builder, operand, result));

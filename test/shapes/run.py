@@ -234,8 +234,38 @@ def lists():
     yield "CumSum", Case("CumSum", [ABC, N], [[X, ints(-2)]], [([X, ints()], LENGTH), ([X, ints(1, 1)], LENGTH)])
 
 
+def companions():
+    """Operands whose sizes follow from those of another one."""
+    image, weights = normal(1, 4, 5, 5), normal(4, 4, 3, 3)
+    for op in ("Conv", "ConvTranspose"):
+        yield f"Bias of a {op}", Case(op, [[1, 4, "h", "w"], [4, 4, 3, 3], N], [[image, weights, normal(4)]], [
+            ([image, weights, normal(count)], "for each map") for count in (0, 1, 3, 5)], rank=4)
+    numbers, in_blocks = np.int8(normal(3, 8) * 9), {"axis": 1, "block_size": 4}
+    yield "Scales of blocks", Case(
+        "DequantizeLinear", [["a", "b"], ["a", "k"], ["a", "l"]],
+        [[numbers, normal(3, 2), numbers[:, :2]], [numbers[:, :6], normal(3, 2), numbers[:, :2]]],
+        [([numbers, normal(3, count), numbers[:, :other]], "for each block") for count, other in ((1, 2), (2, 1), (3, 2))],
+        rank=2, attributes=in_blocks)
+    rows, chosen, halves = np.uint8(np.arange(160)).reshape(5, 32), ints(4, 0), normal(5, 2)
+    yield "Scales of a quantized table", Case(
+        "GatherBlockQuantized", [["a", "b"], ["n"], ["a", "k"]], [[rows, chosen, halves]],
+        [([rows, chosen, halves[:, :1]], "for each block")],
+        rank=2, domain="com.microsoft", attributes={"bits": 8, "block_size": 16})
+    packed = np.uint8(np.arange(48)).reshape(3, 2, 8)
+    yield "Weights of four bits", Case(
+        "MatMulNBits", [["m", 32], ["a", "b", "c"], ["s"]], [[normal(2, 32), packed, normal(6)]],
+        [([normal(2, 32), packed[:, :1], normal(6)], "MatMulNBits"), ([normal(2, 32), packed, normal(5)], "MatMulNBits")],
+        rank=2, domain="com.microsoft", attributes={"K": 32, "N": 3, "bits": 4, "block_size": 16})
+    turns = normal(8, 4)
+    yield "Rotation of nothing", Case(
+        "RotaryEmbedding", [["b", "s", 16], ["p"], ["m", 4], ["m", 4]],
+        [[normal(2, 0, 16), ints(0), turns, turns], [normal(2, 3, 16), ints(1), turns, turns]],
+        domain="com.microsoft", attributes={"num_heads": 2})
+
+
 def cases():
     yield from lists()
+    yield from companions()
     yield from transforms()
     yield from attentions()
     yield from recurrences()
