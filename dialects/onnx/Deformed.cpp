@@ -67,6 +67,8 @@ SmallVector<Node> deformableConvolution(Graph &graph,
   for (int64_t i = 0; i < dims; ++i)
     elements *= kernel.emplace_back(staticSize(how.w, 2 + i));
   int64_t channels = staticSize(how.x, 1), results = staticSize(how.w, 0);
+  if (int64_t depth = staticSize(how.w, 1); channels < 0 && depth >= 0)
+    channels = depth * how.group; // a run with others ends in the reshapes
   if (dims < 1 || dims > 3 || llvm::is_contained(kernel, -1) ||
       channels < 0 || results < 0)
     return graph.fail("is not supported where rank, channels or kernel are "
