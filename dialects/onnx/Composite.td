@@ -2,6 +2,7 @@
 include "dialects/onnx/OnnxBase.td"
 
 def AffineGridOp : CompositeOp<"AffineGrid", [20]> {
+  let summary = "Where the points of an image, mapped by theta, come from";
   let arguments = (ins FloatTensor:$theta, IntTensor:$size, IntOr<"0">:$align_corners);
   let results = (outs FloatTensor:$grid);
   let body = "return affineGrid(graph, theta, size, align_corners != 0);";

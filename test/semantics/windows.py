@@ -12,7 +12,10 @@ def grid(*points):
 
 
 FAMILY = "Windows and sampling", """\
-NaN goes through a maximum. Padding of a MaxPool is no element; a window that holds nothing else gives the lowest value.""", [
+NaN goes through a maximum. Padding of a MaxPool is no element; a window that holds nothing else gives the lowest value.
+A linear Resize goes along one axis after the other, where ONNX Runtime adds up four products: both are within the last
+bits of f32. Between DequantizeLinear and QuantizeLinear of one scale, many an exact result lies halfway between two steps
+(one in twelve where an image doubles); which of the two it becomes is up to these bits, and may differ from ONNX Runtime.""", [
     Row("MaxPool", "NaN wins", [f32([[[[1, nan, 3, 4]]]])], f32([[[[nan, 4]]]]), reference=f32([[[[1, 4]]]]), attributes=POOL),
     Row("MaxPool", "only -inf", [f32([[[[-inf, -inf]]]])], f32([[[[-inf]]]]), attributes=POOL),
     Row("MaxPool", "a window larger than the image: no result",
