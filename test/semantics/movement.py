@@ -36,6 +36,8 @@ bounds of a Slice are clamped. Of several values for one place the last one wins
     Row("Slice", "bounds are clamped", [f32(1, 2, 3), i64(-9), i64(9)], f32(1, 2, 3)),
     Row("Slice", "start behind the end", [f32(1, 2, 3), i64(2), i64(1)], f32(shape=(0,))),
     Row("Slice", "backwards to the front", [f32(1, 2, 3), i64(2**62), i64(-2**62), i64(0), i64(-1)], f32(3, 2, 1)),
+    Row("Slice", "backwards from before the front: from the first one", [f32(1, 2, 3), i64(-5), i64(-9), i64(0), i64(-1)],
+        f32(1), reference=f32(shape=(0,))),
     Row("Slice", "extreme bounds and step", [f32(1, 2, 3), i64(-2**63), i64(2**63 - 1), i64(0), i64(2**63 - 1)], f32(1)),
     Row("Slice", "step of 0", [f32(1, 2, 3), i64(0), i64(3), i64(0), i64(0)], VALUE_ERROR),
     Row("Slice", "a negative end counts from the end", [f32(1, 2, 3), i64(0), i64(-1)], f32(1, 2)),
