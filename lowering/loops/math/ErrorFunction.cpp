@@ -1,14 +1,21 @@
-// erf x is an odd polynomial up to 1, then 1 - e^-g(x) with a polynomial g.
+// In f32 erf x is one odd polynomial up to where it rounds to 1; in f64 it is one
+// up to 1, then 1 - e^-g(x) with a polynomial g.
 #include "lowering/loops/math/Functions.h"
 
 namespace onnxc::elementary {
 namespace {
 
+// erf(x) / x in 2 (x / limit)^2 - 1, where all terms have one sign at x = 0.
+constexpr double limitF32 = 3.75; // erf rounds to 1 there, or 2 units below
+constexpr double allF32[] = {
+    0.37705692648887634, -0.18802982568740845, 0.13926978409290314,
+    -0.11194868385791779, 0.09072285145521164, -0.07150573283433914,
+    0.05372621864080429, -0.03785562515258789, 0.0246503334492445,
+    -0.015342818573117256, 0.009550793096423149, -0.004903846886008978,
+    0.0015790878096595407, -0.0009078975417651236, 0.000966898282058537,
+    -0.0003618230111896992};
+
 // erf(x) / x in x^2, |x| <= 1.
-constexpr double nearF32[] = {1.1283791065216064,   -0.3761262595653534,
-                              0.1128358542919159,   -0.026853814721107483,
-                              0.005188330542296171, -0.0008010202436707914,
-                              7.853849820094183e-05};
 constexpr double nearF64[] = {
     1.1283791670955126,     -0.3761263890318375,     0.11283791670954858,
     -0.02686617064507296,   0.00522397762478137,     -0.0008548326978765149,
@@ -17,11 +24,7 @@ constexpr double nearF64[] = {
     5.945255584223488e-11,
 };
 
-// -log(erfc(x)) in x from 1 to 4, and in x - 2 from 1 to 6.
-constexpr double farF32[] = {0.0003327176673337817,  1.127122402191162,
-                             0.6380937695503235,     0.10314779728651047,
-                             -0.02185622602701187,   0.002951854607090354,
-                             -0.00018677464686334133};
+// -log(erfc(x)) in x - 2 from 1 to 6.
 constexpr double farF64[] = {
     5.364941264616638,       4.418160805994418,       0.9237508418238044,
     0.016465118136839055,    -0.0035707563461848703,  0.0007323993859852138,
@@ -32,19 +35,24 @@ constexpr double farF64[] = {
     -1.06866525859903e-12,
 };
 
-} // namespace
+// Few instructions, for it stands in most transformers.
+Real erfF32(Real x) {
+  Real magnitude = atMost(abs(x), limitF32);
+  Real place = magnitude * magnitude * (2.0 / (limitF32 * limitF32)) - 1.0;
+  Real inside = magnitude * polynomial(place, allF32);
+  return copySign(select(magnitude >= limitF32, 1.0, inside), x);
+}
 
-Real erf(Real x) {
-  bool isDouble = x.isDouble();
-  Real magnitude = atMost(abs(x), x.pick(4.0, 6.0)); // erf rounds to 1 there
-  Real near = magnitude * polynomial(magnitude * magnitude,
-                                     isDouble ? llvm::ArrayRef(nearF64)
-                                              : llvm::ArrayRef(nearF32));
-  Real far = isDouble ? polynomial(magnitude - 2.0, farF64)
-                      : polynomial(magnitude, farF32);
-  auto [n, r] = splitExponent(-far);
+Real erfF64(Real x) {
+  Real magnitude = atMost(abs(x), 6.0); // erf rounds to 1 there
+  Real near = magnitude * polynomial(magnitude * magnitude, nearF64);
+  auto [n, r] = splitExponent(-polynomial(magnitude - 2.0, farF64));
   Real complement = expOfReduced(r) * powerOfTwo(n, x);
   return copySign(select(magnitude > 1.0, 1.0 - complement, near), x);
 }
+
+} // namespace
+
+Real erf(Real x) { return x.isDouble() ? erfF64(x) : erfF32(x); }
 
 } // namespace onnxc::elementary

@@ -17,12 +17,13 @@ constexpr double tailF64[] = {
     2.5112381306258774e-08,
 };
 
-// e^r - 1.
-Real reducedMinusOne(Real r) {
-  llvm::ArrayRef<double> tail =
-      r.isDouble() ? llvm::ArrayRef(tailF64) : llvm::ArrayRef(tailF32);
-  return r * r * polynomial(r, tail) + r;
+Real tailOf(Real r) {
+  return polynomial(r, r.isDouble() ? llvm::ArrayRef(tailF64)
+                                    : llvm::ArrayRef(tailF32));
 }
+
+// e^r - 1.
+Real reducedMinusOne(Real r) { return r * r * tailOf(r) + r; }
 
 // e^x - 1 without the cases of huge, tiny and infinite x.
 Real expm1Near(Real x) {
@@ -42,7 +43,7 @@ Exponent splitExponent(Real x) {
   return {n.integer, x - n.real * high - n.real * low};
 }
 
-Real expOfReduced(Real r) { return reducedMinusOne(r) + 1.0; }
+Real expOfReduced(Real r) { return (tailOf(r) * r + 1.0) * r + 1.0; }
 
 Real exp(Real x) {
   Real inside = atLeast(atMost(x, x.pick(89.0, 710.0)), x.pick(-104.0, -746.0));
