@@ -1,6 +1,8 @@
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitRows.h"
+#include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowProducts.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -459,15 +461,29 @@ Value emptyLike(OpBuilder &builder, Value result) {
       type.getElementType());
 }
 
-// All rows of the tile take a panel while it is in the cache.
-ContractionAttr byPanels(KernelOp product) {
+// Registers for constants of the functions around products, which live on
+// through their loops; 16 registers are too few to leave any.
+constexpr int64_t registersForConstants = 4, manyRegisters = 32;
+
+// All rows of the tile take a panel while it is in the cache. Where it is not
+// packed, its width may suit these rows.
+ContractionAttr byPanels(KernelOp product, int64_t rows, TargetAttr target) {
   auto schedule = cast<ContractionAttr>(product.getSchedule());
+  bool isPacked = !product.getBodyBlock()->getOps<linalg::UnPackOp>().empty();
+  if (!isPacked && rows > 1 && target &&
+      target.getVectorRegisters() >= manyRegisters) {
+    linalg::GenericOp root = *findContraction(product);
+    ContractionShape shape = shapeOf(root, *inferLoopRoles(root));
+    shape.rows = rows;
+    shape.taken = registersForConstants;
+    schedule = chooseSchedule(product.getContext(), target, shape);
+  }
   return ContractionAttr::get(product.getContext(), schedule.getRows(),
                               schedule.getColumns(), schedule.getVector(),
                               LoopOrder::Panels);
 }
 
-void formKernel(const Group &group) {
+void formKernel(const Group &group, TargetAttr target) {
   Parts parts = partsOf(group);
   Operation *last = parts.ops.back();
   OpBuilder builder(last);
@@ -491,7 +507,7 @@ void formKernel(const Group &group) {
       makeAnew(builder, value, mapping);
     Operation *clone = builder.clone(*op, mapping);
     if (auto product = dyn_cast<KernelOp>(clone))
-      product.setScheduleAttr(byPanels(product));
+      product.setScheduleAttr(byPanels(product, group.tile, target));
   }
   SmallVector<Value> yielded;
   for (Value result : parts.results)
@@ -529,7 +545,7 @@ struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
       if (!group)
         continue;
       taken.insert(group->ops.begin(), group->ops.end());
-      formKernel(*group);
+      formKernel(*group, target);
     }
   }
 };

@@ -140,7 +140,7 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
   int64_t most = shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
   for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
     for (int64_t rows = 1; rows <= most; ++rows) {
-      if (rows * vectors + vectors + 1 > machine.registers)
+      if (rows * vectors + vectors + 1 > machine.registers - shape.taken)
         break;
       double now =
           cost(machine, rows, vectors, rowExtent, columnExtent, shape);

@@ -14,6 +14,7 @@ struct ContractionShape {
   bool depthwise;
   int64_t taps; // vectors of weights that a depthwise tile keeps
   bool isProduct; // of matrices: one loop reduces, no window slides
+  int64_t taken = 0; // registers that something else holds
 };
 
 ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);

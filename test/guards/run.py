@@ -21,6 +21,8 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tools/scripts/benchmark")]
 import assembly
 import networks
+from graph import Graph
+from kernels import attention
 from models import MODELS
 
 CPUS = ["x86-64-v3", "x86-64-v4"]
@@ -45,6 +47,11 @@ def convolution(size, channels, filters, window, group=1, stride=1):
                   strides=[stride] * rank, pads=[window // 2] * 2 * rank)
 
 
+def computed_product(size):
+    g = Graph("g")
+    return g.model(g.op("MatMul", g.input("x", [size, size]), g.input("y", [size, size])))
+
+
 def standard_kernels():
     """(name, model, flags)"""
     for rows, inner, columns in ((1, 768, 768), (7, 768, 768), (128, 768, 3072), (197, 768, 768), (1024, 1024, 1024)):
@@ -64,6 +71,9 @@ def standard_kernels():
     yield "depthwise 7x7", convolution((28, 28), 96, 96, 7, 96), []
     yield "1-D", convolution((256,), 64, 64, 3), []
     yield "3-D", convolution((16, 16, 16), 32, 32, 3), []
+    yield "product of two computed matrices", computed_product(1024), []
+    for tokens in (128, 197, 1500):
+        yield f"attention of {tokens} tokens", attention("g", tokens), []
 
 
 def all_networks():
