@@ -72,6 +72,18 @@ std::vector<Input> inputsOf(ImplicitLocOpBuilder &builder, Operation *op,
   return inputs;
 }
 
+// An operand's size of that name. Equal names are equal sizes, and what an
+// operand has is at hand, where a list of sizes has to be computed.
+static std::optional<Index> sizeNamed(StringAttr name, ArrayRef<Input> inputs) {
+  for (const Input &input : inputs)
+    if (input.given() && isRanked(input.original))
+      for (auto [dim, size] :
+           llvm::zip_equal(shapeOf(input.original.getType()), input.sizes))
+        if (dim.symbol == name)
+          return size;
+  return std::nullopt;
+}
+
 FailureOr<Shapes> resultSizes(SizedOpInterface op, ArrayRef<Input> inputs) {
   for (Type type : op->getResultTypes())
     if (!isa<RankedTensorType>(type))
@@ -80,10 +92,12 @@ FailureOr<Shapes> resultSizes(SizedOpInterface op, ArrayRef<Input> inputs) {
   if (failed(shapes) || shapes->size() != op->getNumResults())
     return failure();
   for (auto [sizes, type] : llvm::zip_equal(*shapes, op->getResultTypes())) {
-    auto tensor = cast<RankedTensorType>(type);
-    for (auto [size, known] : llvm::zip_equal(sizes, tensor.getShape()))
-      if (!ShapedType::isDynamic(known))
-        size = known;
+    for (auto [size, known] : llvm::zip_equal(sizes, shapeOf(type)))
+      if (known.isStatic())
+        size = known.size;
+      else if (auto named = known.symbol ? sizeNamed(known.symbol, inputs)
+                                         : std::nullopt)
+        size = *named;
   }
   return shapes;
 }
