@@ -144,7 +144,7 @@ FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
     return failure();
   conv.batch = batch, conv.input = input, conv.output = last;
   for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))
-    if (ShapedType::isDynamic(extent) && loop != batch)
+    if (ShapedType::isDynamic(extent) && int64_t(loop) != batch)
       return failure();
   int64_t expected[] = {last, input, conv.filterRow, conv.filterColumn};
   for (auto [index, loop] : llvm::zip(filter.getResults(), expected))
