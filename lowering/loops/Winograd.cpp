@@ -69,7 +69,8 @@ struct Products {
 // All weights are read for each block of rows of tiles, beside the
 // multiplications; what lies between the transforms and the products is written
 // and read once, behind L2 where a block's does not fit there. The smallest
-// block of those that take the least time.
+// block of those that take the least time; but a larger one while it is little
+// beside the weights, which all cores stream at once.
 Products chooseBlocks(const SquareConvolution &conv, int64_t tile,
                       double multiplications, int64_t l2Bytes) {
   int64_t rows = tilesOf(conv, conv.row, tile),
@@ -86,7 +87,8 @@ Products chooseBlocks(const SquareConvolution &conv, int64_t tile,
     double streamed = weights > l2Bytes / 2 ? weights * blocks : 0;
     double cycles = std::max(multiplications, streamed / farBytesPerCycle) +
                     (isFar ? 2.0 * rowBytes * rows / farBytesPerCycle : 0);
-    if (cycles < best.cycles || (cycles == best.cycles && !isFar))
+    bool isLittle = !isFar || block * rowBytes <= weights / 4;
+    if (cycles < best.cycles || (cycles == best.cycles && isLittle))
       best = {cycles, block};
   }
   return best;
