@@ -152,7 +152,8 @@ private:
              const Scope &scope, const Frame &frame, mlir::Location loc);
   llvm::FailureOr<std::unique_ptr<mlir::Region>>
   importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
-               const Frame &frame, mlir::Location loc, std::string &problem);
+               const Frame &frame, mlir::Location loc,
+               std::optional<mlir::Diagnostic> &problem);
   Result importBranches(llvm::ArrayRef<const ::onnx::GraphProto *> graphs,
                         const Scope &scope, const Frame &frame,
                         mlir::Location loc, NodeParts &parts);

@@ -72,13 +72,13 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
   return region;
 }
 
-// What is wrong with a branch is told where it is known to be taken: a model is
-// right whose runs never do. Null, and `problem`, for such a branch; what onnxc
-// does not support is told at once.
+// A branch that is wrong is no error yet: constants may show that no run takes
+// it. Null, and `problem`, for such a branch; what onnxc does not support is told
+// at once.
 FailureOr<std::unique_ptr<Region>>
 GraphImporter::importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
                             const Frame &frame, Location loc,
-                            std::string &problem) {
+                            std::optional<Diagnostic> &problem) {
   std::vector<Diagnostic> told;
   FailureOr<std::unique_ptr<Region>> branch;
   {
@@ -93,7 +93,7 @@ GraphImporter::importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
                    return exitFor(diagnostic.str()) == Exit::BadInput;
                  });
   if (isWrong) {
-    problem = describeNode(told[0].getLocation()) + ": " + told[0].str();
+    problem = std::move(told.front());
     return std::unique_ptr<Region>();
   }
   for (Diagnostic &diagnostic : told)
@@ -105,7 +105,7 @@ LogicalResult
 GraphImporter::importBranches(ArrayRef<const ::onnx::GraphProto *> graphs,
                               const Scope &scope, const Frame &frame,
                               Location loc, NodeParts &parts) {
-  SmallVector<std::string> problems(graphs.size());
+  std::vector<std::optional<Diagnostic>> problems(graphs.size());
   Region *right = nullptr;
   for (auto [graph, problem] : llvm::zip(graphs, problems)) {
     auto branch = importBranch(*graph, scope, frame, loc, problem);
@@ -115,8 +115,10 @@ GraphImporter::importBranches(ArrayRef<const ::onnx::GraphProto *> graphs,
     if (!right)
       right = parts.regions.back().get();
   }
-  if (!right)
-    return emitError(loc) << "no branch can run: " << problems[0];
+  if (!right) {
+    context->getDiagEngine().emit(std::move(*problems.front()));
+    return failure();
+  }
   for (auto [region, problem] : llvm::zip(parts.regions, problems)) {
     if (region)
       continue;
@@ -124,8 +126,9 @@ GraphImporter::importBranches(ArrayRef<const ::onnx::GraphProto *> graphs,
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(region.get());
     auto fail = FailOp::create(
-        builder, loc, right->front().getTerminator()->getOperandTypes(),
-        problem);
+        builder, problem->getLocation(),
+        right->front().getTerminator()->getOperandTypes(), problem->str(),
+        /*wrong=*/true);
     YieldOp::create(builder, loc, fail->getResults());
   }
   return success();

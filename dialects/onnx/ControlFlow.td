@@ -11,9 +11,10 @@ def FailOp : Op<OnnxDialect, "Fail", []> {
   let summary = "Ends the call with a status; its results are never seen";
   let description = [{
     What a branch becomes that cannot run: behind an If whose branches differ in rank, one of them often leads to a node
-    that does not take such a tensor.
+    that does not take such a tensor. One that is `wrong` as the model stands is an error unless constants show that no
+    run takes it.
   }];
-  let arguments = (ins StrAttr:$message);
+  let arguments = (ins StrAttr:$message, UnitAttr:$wrong);
   let results = (outs Variadic<AnyType>:$outputs);
 }
 

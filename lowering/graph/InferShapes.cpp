@@ -127,10 +127,15 @@ std::string problemOf(Region &branch, FreshNames &names) {
 void replaceByFailure(Region &branch, StringRef problem, TypeRange types) {
   Block &block = branch.front();
   Location loc = block.getTerminator()->getLoc();
+  bool wrong = false;
+  for (auto known : block.getOps<FailOp>()) {
+    loc = known.getLoc();
+    wrong = known.getWrong();
+  }
   block.dropAllReferences();
   block.clear();
   OpBuilder builder = OpBuilder::atBlockEnd(&block);
-  auto failed = FailOp::create(builder, loc, types, problem);
+  auto failed = FailOp::create(builder, loc, types, problem, wrong);
   YieldOp::create(builder, loc, failed->getResults());
 }
 

@@ -54,6 +54,8 @@ struct LowerFail : OpConversionPattern<FailOp> {
   LogicalResult
   matchAndRewrite(FailOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (op.getWrong())
+      return op.emitError(op.getMessage());
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Value never = arith::ConstantIntOp::create(builder, 0, 1);
     CheckOp::create(builder, never, uint32_t(Status::Shape), op.getMessage(),
