@@ -164,10 +164,6 @@ LogicalResult GraphImporter::importSubgraphs(
     if (!graph)
       return emitError(loc)
              << record.type << " needs attribute '" << slot.name << "'";
-    if (isChoice) {
-      branches.push_back(&graph->g());
-      continue;
-    }
     std::unique_ptr<Region> region;
     SmallVector<Type> asked, yielded;
     for (int round = 0;; ++round) {
@@ -175,6 +171,10 @@ LogicalResult GraphImporter::importSubgraphs(
           subgraphs->regionArguments(loc, index, inputs, dictionary, yielded);
       if (failed(wanted))
         return failure();
+      if (isChoice) {
+        branches.push_back(&graph->g());
+        break;
+      }
       if (region && *wanted == asked)
         break;
       if (round == mostRounds)
@@ -187,7 +187,8 @@ LogicalResult GraphImporter::importSubgraphs(
       yielded =
           llvm::to_vector(region->front().getTerminator()->getOperandTypes());
     }
-    parts.regions.push_back(std::move(region));
+    if (region)
+      parts.regions.push_back(std::move(region));
   }
   return isChoice ? importBranches(branches, scope, frame, loc, parts)
                   : success();
