@@ -32,7 +32,7 @@ def run(*command, **options):
 def ctest():
     """lit tests of passes and diagnostics, Catch2 unit tests, the command lines."""
     done = run("ctest", "--test-dir", BUILD, "--output-on-failure", "-j", JOBS, "--timeout", "600")
-    for name, status in re.findall(r"Test +#\d+: (\S+) \.+ *(\S+)", done.stdout):
+    for name, status in re.findall(r"Test +#\d+: (.+?) \.\.+ *(\S+)", done.stdout):
         yield name, status == "Passed", "" if status == "Passed" else done.stdout[-2000:]
 
 
