@@ -15,8 +15,7 @@ using namespace mlir;
 namespace onnxc {
 namespace nests {
 
-//===-- Loops
-//---------------------------------------------------------------===//
+//===-- Loops -------------------------------------------------------------===//
 
 Place NestEmitter::enter(const Place &place, unsigned loop, OpFoldResult at) {
   Place inside = place;
@@ -96,8 +95,7 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
   scf::IfOp::create(b, some, masked);
 }
 
-//===-- Operands
-//------------------------------------------------------------===//
+//===-- Operands ----------------------------------------------------------===//
 
 Value NestEmitter::load(unsigned number, const Place &place, Step step) {
   NestOperand &operand = nest.operands[number];
@@ -162,8 +160,7 @@ LanePosition NestEmitter::position(unsigned dim, const Place &place) {
   return {asValue(b, place.iterations[*loop]), loop == vectorLoop};
 }
 
-//===-- Steps
-//---------------------------------------------------------------===//
+//===-- Steps -------------------------------------------------------------===//
 
 SmallVector<Value> NestEmitter::runBody(const Place &place, Step step,
                                     ArrayRef<Value> accumulators,

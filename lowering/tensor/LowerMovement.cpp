@@ -134,8 +134,7 @@ LogicalResult requireAxes(Movement &move, Operation *op, const Input &axes,
                  "an axis is given twice", "axes");
 }
 
-//===-- By index
-//-----------------------------------------------------------===//
+//===-- By index ----------------------------------------------------------===//
 
 LogicalResult requireInside(Movement &move, Operation *op, const Input &indices,
                             Index size) {
@@ -225,8 +224,7 @@ struct LowerReverseSequence : LowerMoving<ReverseSequenceOp> {
   }
 };
 
-//===-- Joining and cutting
-//------------------------------------------------===//
+//===-- Joining and cutting -----------------------------------------------===//
 
 struct LowerConcat : LowerMoving<ConcatOp> {
   using LowerMoving::LowerMoving;
@@ -344,8 +342,7 @@ struct LowerSlice : LowerMoving<SliceOp> {
   }
 };
 
-//===-- Repeating and padding
-//----------------------------------------------===//
+//===-- Repeating and padding ---------------------------------------------===//
 
 struct LowerExpand : LowerMoving<ExpandOp> {
   using LowerMoving::LowerMoving;
@@ -469,8 +466,7 @@ struct LowerPad : LowerMoving<PadOp> {
   }
 };
 
-//===-- The same elements
-//----------------------------------------------------===//
+//===-- The same elements -------------------------------------------------===//
 
 struct LowerTranspose : LowerMoving<TransposeOp> {
   using LowerMoving::LowerMoving;

@@ -13,8 +13,7 @@ using namespace mlir;
 namespace onnxc::elementary {
 namespace {
 
-//===-- Calls
-//---------------------------------------------------------------===//
+//===-- Calls -------------------------------------------------------------===//
 
 using Body =
     llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ValueRange)>;
@@ -58,8 +57,7 @@ SmallVector<Value> callEach(ImplicitLocOpBuilder &b, func::FuncOp function,
   return gathered;
 }
 
-//===-- Integers
-//------------------------------------------------------------===//
+//===-- Integers ----------------------------------------------------------===//
 
 Bits widen(Bits x) {
   Type type = x.builder->getIntegerType(64);
@@ -109,8 +107,7 @@ Bits wordOf(ArrayRef<Word> words, Bits first, int64_t offset) {
   return {&b, vector::ExtractOp::create(b, all, OpFoldResult(index))};
 }
 
-//===-- Payne and Hanek's reduction
-//-----------------------------------------===//
+//===-- Payne and Hanek's reduction ---------------------------------------===//
 
 constexpr uint32_t words32[] = {0x00000000, 0xa2f9836e, 0x4e441529,
                                 0xfc2757d1, 0xf534ddc0, 0xdb629599,
@@ -182,8 +179,7 @@ Quadrant reduceF64(Real x) {
   return {select(x == x.infinity(), x.nan(), (upper + lower) * halfPi), n};
 }
 
-//===-- Remainder
-//-----------------------------------------------------------===//
+//===-- Remainder ---------------------------------------------------------===//
 
 // As on paper, one binary digit of the quotient at a time.
 Real remainder(Real x, Real y) {
