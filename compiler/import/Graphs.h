@@ -154,9 +154,9 @@ private:
   importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
                const Frame &frame, mlir::Location loc,
                std::optional<mlir::Diagnostic> &problem);
-  Result importBranches(llvm::ArrayRef<const ::onnx::GraphProto *> graphs,
-                        const Scope &scope, const Frame &frame,
-                        mlir::Location loc, NodeParts &parts);
+  Result replaceWrongBranches(
+      llvm::MutableArrayRef<std::optional<mlir::Diagnostic>> problems,
+      mlir::Location loc, NodeParts &parts);
 
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;

@@ -2,7 +2,6 @@
 #include "compiler/Diagnostics.h"
 #include "compiler/import/Graphs.h"
 #include "dialects/onnx/Graph.h"
-#include "dialects/onnx/NodeLocation.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -101,34 +100,25 @@ GraphImporter::importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
   return branch;
 }
 
-LogicalResult
-GraphImporter::importBranches(ArrayRef<const ::onnx::GraphProto *> graphs,
-                              const Scope &scope, const Frame &frame,
-                              Location loc, NodeParts &parts) {
-  std::vector<std::optional<Diagnostic>> problems(graphs.size());
-  Region *right = nullptr;
-  for (auto [graph, problem] : llvm::zip(graphs, problems)) {
-    auto branch = importBranch(*graph, scope, frame, loc, problem);
-    if (failed(branch))
-      return failure();
-    parts.regions.push_back(std::move(*branch));
-    if (!right)
-      right = parts.regions.back().get();
-  }
-  if (!right) {
+// Where a branch is wrong, one that says so; an error where all of them are.
+LogicalResult GraphImporter::replaceWrongBranches(
+    MutableArrayRef<std::optional<Diagnostic>> problems, Location loc,
+    NodeParts &parts) {
+  auto right =
+      llvm::find_if(parts.regions, [](auto &region) { return bool(region); });
+  if (right == parts.regions.end()) {
     context->getDiagEngine().emit(std::move(*problems.front()));
     return failure();
   }
+  TypeRange types = (*right)->front().getTerminator()->getOperandTypes();
   for (auto [region, problem] : llvm::zip(parts.regions, problems)) {
     if (region)
       continue;
     region = std::make_unique<Region>();
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(region.get());
-    auto fail = FailOp::create(
-        builder, problem->getLocation(),
-        right->front().getTerminator()->getOperandTypes(), problem->str(),
-        /*wrong=*/true);
+    auto fail = FailOp::create(builder, problem->getLocation(), types,
+                               problem->str(), /*wrong=*/true);
     YieldOp::create(builder, loc, fail->getResults());
   }
   return success();
@@ -154,7 +144,7 @@ LogicalResult GraphImporter::importSubgraphs(
   llvm::scope_exit leave([&] { --nesting; });
   DictionaryAttr dictionary = attributes.getDictionary(context);
   bool isChoice = form.getStringRef() == IfOp::getOperationName();
-  SmallVector<const ::onnx::GraphProto *> branches;
+  std::vector<std::optional<Diagnostic>> problems(record.regions.size());
   for (auto [index, slot] : llvm::enumerate(record.regions)) {
     const ::onnx::AttributeProto *graph = graphs.lookup(slot.name);
     if (!graph && slot.isOptional) {
@@ -171,27 +161,25 @@ LogicalResult GraphImporter::importSubgraphs(
           subgraphs->regionArguments(loc, index, inputs, dictionary, yielded);
       if (failed(wanted))
         return failure();
-      if (isChoice) {
-        branches.push_back(&graph->g());
-        break;
-      }
       if (region && *wanted == asked)
         break;
       if (round == mostRounds)
         return emitError(loc) << "the types of carried values do not settle";
       asked = *wanted;
-      auto body = importBody(graph->g(), asked, scope, frame, loc);
+      auto body = isChoice ? importBranch(graph->g(), scope, frame, loc,
+                                          problems[index])
+                           : importBody(graph->g(), asked, scope, frame, loc);
       if (failed(body))
         return failure();
       region = std::move(*body);
+      if (!region)
+        break;
       yielded =
           llvm::to_vector(region->front().getTerminator()->getOperandTypes());
     }
-    if (region)
-      parts.regions.push_back(std::move(region));
+    parts.regions.push_back(std::move(region));
   }
-  return isChoice ? importBranches(branches, scope, frame, loc, parts)
-                  : success();
+  return isChoice ? replaceWrongBranches(problems, loc, parts) : success();
 }
 
 } // namespace onnxc
