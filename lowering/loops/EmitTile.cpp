@@ -13,7 +13,7 @@ namespace onnxc::contraction {
 // Reduction loops that are this short have no loop.
 constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
 // Bytes of weights between what is asked for and what is read.
-constexpr int64_t streamAhead = 16384;
+constexpr int64_t streamAhead = 8192;
 constexpr int64_t lineBytes = 64;
 
 void ContractionEmitter::emitTile(Tile &tile) {
@@ -284,7 +284,9 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
       next.loops[nest.roles.vector] = add(b, tile.loops[nest.roles.vector],
                                           multiply(b, at, number(b, perLine)));
       values.prefetch(input->get(), root.getMatchingIndexingMap(input),
-                      next.loops, {});
+                      next.loops, {},
+                      tiles > 1 ? TileValues::Cache::Second
+                                : TileValues::Cache::First);
     }
   }
 }

@@ -432,13 +432,14 @@ Value TileValues::spread(Value vector, GroupIndex group,
 }
 
 void TileValues::prefetch(Value tensor, AffineMap position,
-                          ArrayRef<OpFoldResult> loops, Cell cell) {
+                          ArrayRef<OpFoldResult> loops, Cell cell,
+                          Cache cache) {
   auto entry = accesses.find({tensor, position});
   const Access &access = entry->second;
   // Its own address: the loads' moving part is another panel's.
   Address where = address(access, &access.offset, loops, cell);
   memref::PrefetchOp::create(b, access.buffer, index(where), /*isWrite=*/false,
-                             /*localityHint=*/2, /*isDataCache=*/true);
+                             /*localityHint=*/int(cache), /*isDataCache=*/true);
 }
 
 void TileValues::store(Value value, BlockArgument argument, AffineMap position,

@@ -62,10 +62,12 @@ public:
              mlir::AffineMap position, llvm::ArrayRef<mlir::OpFoldResult> loops,
              Cell cell);
 
-  // Asks for the vector of `tensor`, which is in memory, to be in L2 soon. No
-  // harm if it lies behind the buffer's end.
+  // Asks for the vector of `tensor`, which is in memory, to be in the first
+  // cache soon, or in the second. No harm if it lies behind the buffer's end.
+  enum class Cache { Second = 2, First = 3 };
   void prefetch(mlir::Value tensor, mlir::AffineMap position,
-                llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
+                llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell,
+                Cache cache);
 
   // Vectors by tensor, for the cell that is being computed.
   llvm::DenseMap<mlir::Value, mlir::Value> known;

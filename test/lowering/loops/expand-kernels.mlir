@@ -104,14 +104,14 @@ func.func @columns_become_vectors_of_panels(%x: memref<7x8xf32>, %y: memref<2x8x
 
 // -----
 
-// Weights that one tile of rows reads once are asked for 16 KiB before they are
-// read: 256 steps of 16 floats, 4096 elements.
+// Weights that one tile of rows reads once are asked for 8 KiB before they are
+// read: 128 steps of 16 floats, 2048 elements.
 // CHECK-LABEL: func.func @weights_are_a_stream
 // CHECK: func.func private @k_
 // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
-// CHECK: %[[AHEAD:.*]] = arith.constant 256 : index
+// CHECK: %[[AHEAD:.*]] = arith.constant 128 : index
 // CHECK: arith.addi %[[K]], %[[AHEAD]]
-// CHECK: memref.prefetch
+// CHECK: memref.prefetch {{.*}} locality<3>
 func.func @weights_are_a_stream(%A: memref<1x640xf32>, %W: memref<4x640x16xf32>, %C: memref<1x64xf32>) {
   onnxc.kernel #onnxc.contraction<rows = 1, columns = 16, vector = 8, outer = panels>
       ins(%A, %W : memref<1x640xf32>, memref<4x640x16xf32>) outs(%C : memref<1x64xf32>) {

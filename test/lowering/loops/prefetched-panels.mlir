@@ -19,7 +19,7 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 // CHECK: %[[BEFORE:.*]] = arith.muli %[[PAIR]], %c2
 // CHECK: %[[WHICH:.*]] = arith.subi %[[TILE]], %[[BEFORE]]
 // CHECK: arith.muli %[[WHICH]], %c16
-// CHECK: memref.prefetch
+// CHECK: memref.prefetch {{.*}} locality<2>
 // CHECK-NOT: memref.prefetch
 // CHECK: return
 func.func @panels(%A: memref<8x64xf32>, %W: memref<2x64x32xf32>, %C: memref<8x64xf32>) {
