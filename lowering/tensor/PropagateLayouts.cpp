@@ -10,7 +10,8 @@
 // - padding, slicing and concatenation act on the untransposed tensor, and a
 //   reshape whose groups lie together there;
 // - reductions and contractions compose the permutation into their indexing
-//   maps, unless windows would be gathered;
+//   maps, unless windows would be gathered; what is left of a lone tensor keeps
+//   the order of the source where its innermost dimension is left;
 // - a transpose that keeps the innermost dimension is written by its producer;
 // - one that moves dimensions of size one only is a reshape.
 #include "lowering/Passes.h"
@@ -319,6 +320,75 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
   }
 };
 
+// What `init`, which holds nothing or one value everywhere, is in another order;
+// null for others.
+Value permutedInit(OpBuilder &builder, Value init,
+                   ArrayRef<int64_t> permutation) {
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  if (!fill && !init.getDefiningOp<tensor::EmptyOp>())
+    return {};
+  Value empty = transpose(builder, init.getLoc(), init, permutation)
+                    .getDefiningOp<TransposeOp>()
+                    .getInit();
+  return fill ? linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(),
+                                       empty)
+                    .getResult(0)
+              : empty;
+}
+
+// reduce(transpose(a)) becomes transpose(reduce(a)) where vectors would lie
+// across the source's rows otherwise.
+struct SinkBelowReduction : OpRewritePattern<GenericOp> {
+  SinkBelowReduction(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/2) {}
+  LogicalResult matchAndRewrite(GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getNumDpsInputs() != 1 || op.getNumReductionLoops() == 0 ||
+        !op.hasPureTensorSemantics())
+      return failure();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    AffineMap out = maps.back();
+    auto producer = op.getInputs()[0].getDefiningOp<TransposeOp>();
+    if (!producer || !maps[0].isPermutation() || !out.isProjectedPermutation() ||
+        llvm::any_of(maps, [&](AffineMap map) {
+          return map != maps[0] && map != out;
+        }))
+      return failure();
+    AffineMap ofSource = mapOfSource(maps[0], producer.getPermutation());
+    // Dimensions of the result in the order of the source.
+    Permutation order;
+    for (AffineExpr loop : ofSource.getResults())
+      if (std::optional<unsigned> dim = out.getResultPosition(loop))
+        order.push_back(*dim);
+    if (!out.getResultPosition(ofSource.getResults().back()) ||
+        isIdentityPermutation(order))
+      return failure();
+    SmallVector<Value> inits;
+    for (Value init : op.getOutputs()) {
+      Value permuted = permutedInit(rewriter, init, order);
+      if (!permuted)
+        return failure();
+      inits.push_back(permuted);
+    }
+    maps.assign(maps.size(),
+                AffineMap::get(out.getNumDims(), 0,
+                               applyPermutation(out.getResults(), order),
+                               op.getContext()));
+    maps[0] = ofSource;
+    auto moved = GenericOp::create(
+        rewriter, op.getLoc(), TypeRange(ValueRange(inits)),
+        producer.getInput(), inits, maps, op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(),
+                                moved.getRegion().begin());
+    rewriter.replaceOp(
+        op, llvm::map_to_vector(moved.getResults(), [&](Value result) {
+          return transpose(rewriter, op.getLoc(), result,
+                           invertPermutationVector(order));
+        }));
+    return success();
+  }
+};
+
 struct SinkBelowPad : OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::PadOp op,
@@ -500,21 +570,10 @@ struct WriteTransposed : OpRewritePattern<TransposeOp> {
         permutation.empty() ||
         permutation.back() != int64_t(permutation.size()) - 1)
       return rewriter.notifyMatchFailure(op, "the innermost dimension moves");
-    Value init = producer.getOutputs()[0];
     rewriter.setInsertionPoint(producer);
-    Value moved;
-    if (init.getDefiningOp<tensor::EmptyOp>()) {
-      moved = transpose(rewriter, op.getLoc(), init, permutation);
-      moved = moved.getDefiningOp<TransposeOp>().getInit();
-    } else if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
-      moved = transpose(rewriter, op.getLoc(), init, permutation);
-      moved = moved.getDefiningOp<TransposeOp>().getInit();
-      moved = linalg::FillOp::create(rewriter, op.getLoc(), fill.getInputs(),
-                                     moved)
-                  .getResult(0);
-    } else {
+    Value moved = permutedInit(rewriter, producer.getOutputs()[0], permutation);
+    if (!moved)
       return failure();
-    }
     SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
     SmallVector<AffineExpr> results =
         applyPermutation(maps.back().getResults(), permutation);
@@ -586,7 +645,7 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     RewritePatternSet sinking(context);
     sinking.add<RaiseTranspose, MergeTransposes, TransposeOfOnesIsReshape,
                 FoldConstantTranspose, SinkBelowElementwise,
-                ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
+                SinkBelowReduction, ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
                 SinkBelowConcat, SinkBelowExpand, SinkBelowCollapse>(context);
     tensor::EmptyOp::getCanonicalizationPatterns(sinking, context);
     FrozenRewritePatternSet down(std::move(sinking));

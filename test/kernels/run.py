@@ -227,6 +227,11 @@ def rows():
         ("Softmax", "x", "p", {}), ("ReduceMax", "x a", "m", {}), ("Greater", "m one", "c", {}),
         ("Where", "c p zero", "y", {})], last, [[2, 3, 13, 13], [1, 3, 40, 40]])
     yield "products around a norm, rows of two inputs of the run", products_around_a_norm
+    for op, inputs, attributes in (("ReduceMax", "t a", {}), ("ReduceMean", "t a", {}), ("ReduceLogSumExp", "t a", {}),
+                                   ("ArgMax", "t", {"axis": 2})):
+        yield f"{op} of columns of channels that lie together", chain(
+            [2, 6, 7, 20], [("Transpose", "x", "t", {"perm": [0, 3, 1, 2]}), (op, inputs, "r", {"keepdims": 0} | attributes),
+                            ("Cast", "r", "y", {"to": 1})], {"a": np.int64([2])}, ranks=3)
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 

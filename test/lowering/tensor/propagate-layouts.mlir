@@ -204,3 +204,30 @@ func.func @passes_what_reads_at_computed_indices(%x: tensor<1x4x4x8xf32>, %rows:
   %back = linalg.transpose ins(%s : tensor<1x8x8x4xf32>) outs(%e3 : tensor<1x8x4x8xf32>) permutation = [0, 2, 3, 1]
   return %back : tensor<1x8x4x8xf32>
 }
+
+// -----
+
+#all = affine_map<(h, c, w) -> (c, h, w)>
+#left = affine_map<(h, c, w) -> (c, w)>
+
+// The channels, which lie together, stay innermost in what is left of each column.
+// CHECK-DAG: [[READ:#.*]] = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
+// CHECK-DAG: [[WRITE:#.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-LABEL: @channels_stay_innermost
+// CHECK: %[[LEFT:.*]] = linalg.generic {indexing_maps = {{\[}}[[READ]], [[WRITE]]]
+// CHECK-SAME: ins(%{{.*}} : tensor<4x6x8xf32>) outs(%{{.*}} : tensor<6x8xf32>)
+// CHECK: linalg.transpose ins(%[[LEFT]] : tensor<6x8xf32>)
+func.func @channels_stay_innermost(%x: tensor<4x6x8xf32>) -> tensor<8x6xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x4x6xf32>
+  %t = linalg.transpose ins(%x : tensor<4x6x8xf32>) outs(%e : tensor<8x4x6xf32>) permutation = [2, 0, 1]
+  %e2 = tensor.empty() : tensor<8x6xf32>
+  %f = linalg.fill ins(%low : f32) outs(%e2 : tensor<8x6xf32>) -> tensor<8x6xf32>
+  %y = linalg.generic {indexing_maps = [#all, #left], iterator_types = ["reduction", "parallel", "parallel"]}
+       ins(%t : tensor<8x4x6xf32>) outs(%f : tensor<8x6xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %a, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<8x6xf32>
+  return %y : tensor<8x6xf32>
+}
