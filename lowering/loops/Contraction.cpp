@@ -1,5 +1,6 @@
 #include "lowering/loops/Contraction.h"
 #include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/tensor/ConstantViews.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -190,11 +191,6 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
     return false;
   SmallVector<unsigned> rows = llvm::filter_to_vector(
       roles.pixels, [&](unsigned loop) { return extents[loop] != 1; });
-  // One row by a matrix, both computed, may be a part of an attention.
-  if (rows.empty() && llvm::none_of(root.getDpsInputs(), [](Value input) {
-        return matchPattern(input, m_Constant());
-      }))
-    return false;
   bool isApart = false;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
@@ -204,7 +200,9 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
     bool isShared = !rows.empty() && llvm::none_of(rows, [&](unsigned loop) {
       return dependsOn(map, loop);
     });
-    isApart |= dependsOn(map, roles.vector) && !isShared;
+    // One row by a constant matrix has it in panels.
+    bool isPacked = rows.empty() && constantBehind(input->get());
+    isApart |= dependsOn(map, roles.vector) && !isShared && !isPacked;
   }
   return isApart;
 }

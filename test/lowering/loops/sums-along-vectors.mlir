@@ -56,4 +56,34 @@ func.func @columns_for_many_rows(%x: tensor<32x64xf32>, %w: tensor<48x64xf32>, %
   } -> tensor<32x48xf32>
   return %y : tensor<32x48xf32>
 }
+
+// One row reads the columns once.
+// CHECK-LABEL: @columns_for_one_row
+// CHECK-NOT: onnxc.kernel
+// CHECK: return
+func.func @columns_for_one_row(%x: tensor<1x64xf32>, %w: tensor<48x64xf32>, %e: tensor<1x48xf32>) -> tensor<1x48xf32> {
+  %y = linalg.generic {indexing_maps = [#row, #column, #product], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x64xf32>, tensor<48x64xf32>) outs(%e : tensor<1x48xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x48xf32>
+  return %y : tensor<1x48xf32>
+}
+
+// Constant ones lie in panels when the run begins.
+// CHECK-LABEL: @constant_columns_for_one_row
+// CHECK: onnxc.kernel #onnxc.contraction
+func.func @constant_columns_for_one_row(%x: tensor<1x64xf32>, %e: tensor<1x48xf32>) -> tensor<1x48xf32> {
+  %w = arith.constant dense<2.0> : tensor<48x64xf32>
+  %y = linalg.generic {indexing_maps = [#row, #column, #product], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x64xf32>, tensor<48x64xf32>) outs(%e : tensor<1x48xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x48xf32>
+  return %y : tensor<1x48xf32>
+}
 }
