@@ -213,9 +213,7 @@ FailureOr<SmallVector<unsigned>> Emitter::outerLoopsOf(KernelOp product) {
         isa<ShapedType>(operand.get().getType()))
       access = inputOf(product, operand);
   }
-  if (failed(access))
-    return failure();
-  return outerLoops(*access, outer);
+  return outerLoops(access, outer);
 }
 
 LogicalResult Emitter::addNest(linalg::GenericOp generic) {

@@ -130,13 +130,21 @@ bool joins(linalg::GenericOp op, const Group &group) {
   });
 }
 
+using Loops = FailureOr<SmallVector<unsigned>>;
+
+bool isSame(const Loops &a, const Loops &b) {
+  return succeeded(a) && succeeded(b) && *a == *b;
+}
+
 bool readsByRows(Operation *consumer, Value value, unsigned outer) {
-  if (auto product = dyn_cast<KernelOp>(consumer))
+  if (auto product = dyn_cast<KernelOp>(consumer)) {
+    // A row becomes the row of the same place, not one of other dimensions.
+    auto made = outerLoops(outputOf(product), outer);
     return llvm::all_of(product->getOpOperands(), [&](OpOperand &operand) {
-      FailureOr<ProductAccess> access = inputOf(product, operand);
       return operand.get() != value ||
-             (succeeded(access) && succeeded(outerLoops(*access, outer)));
+             isSame(outerLoops(inputOf(product, operand), outer), made);
     });
+  }
   auto generic = cast<linalg::GenericOp>(consumer);
   return llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
     return operand.get() != value ||
@@ -266,10 +274,7 @@ bool isProduct(KernelOp kernel, const Group &group) {
 
 bool suits(const FailureOr<ProductAccess> &access, const Group &group,
            TargetAttr target) {
-  if (failed(access))
-    return false;
-  FailureOr<SmallVector<unsigned>> loops =
-      outerLoops(*access, group.outer.size());
+  Loops loops = outerLoops(access, group.outer.size());
   return succeeded(loops) && readsLittlePerRow(*access, *loops, target);
 }
 
@@ -339,10 +344,12 @@ void addProducts(Group &group, TargetAttr target) {
           !fitsTile(group, use.get()) ||
           needsThroughOutside(product, group, seen, false))
         continue;
-      bool isByRowsOnly = llvm::all_of(product.getInputs(), [&](Value input) {
-        return !group.ops.contains(input.getDefiningOp()) ||
-               readsByRows(product, input, outer);
-      });
+      bool isByRowsOnly = llvm::all_of(
+          product->getOpOperands(), [&](OpOperand &operand) {
+            return !group.ops.contains(operand.get().getDefiningOp()) ||
+                   isSame(outerLoops(inputOf(product, operand), outer),
+                          outerLoops(inputOf(product, use), outer));
+          });
       if (isByRowsOnly)
         addProduct(group, product, use.get());
     }

@@ -28,14 +28,13 @@ FailureOr<ProductAccess> outputOf(KernelOp product) {
   return ProductAccess{*root, *position};
 }
 
-FailureOr<SmallVector<unsigned>> outerLoops(const ProductAccess &access,
-                                            unsigned outer) {
-  linalg::GenericOp root = access.root;
-  LoopRoles roles = *inferLoopRoles(root);
-  if (access.position.getNumResults() < outer)
+FailureOr<SmallVector<unsigned>>
+outerLoops(const FailureOr<ProductAccess> &access, unsigned outer) {
+  if (failed(access) || access->position.getNumResults() < outer)
     return failure();
+  LoopRoles roles = *inferLoopRoles(access->root);
   SmallVector<unsigned> loops;
-  for (AffineExpr index : access.position.getResults().take_front(outer)) {
+  for (AffineExpr index : access->position.getResults().take_front(outer)) {
     auto loop = dyn_cast<AffineDimExpr>(index);
     if (!loop || loop.getPosition() == roles.vector ||
         llvm::is_contained(roles.reductions, loop.getPosition()) ||
@@ -43,7 +42,7 @@ FailureOr<SmallVector<unsigned>> outerLoops(const ProductAccess &access,
       return failure();
     loops.push_back(loop.getPosition());
   }
-  for (AffineExpr index : access.position.getResults().drop_front(outer))
+  for (AffineExpr index : access->position.getResults().drop_front(outer))
     if (llvm::any_of(loops, [&](unsigned loop) {
           return index.isFunctionOfDim(loop);
         }))

@@ -18,9 +18,9 @@ mlir::FailureOr<ProductAccess> inputOf(KernelOp product,
 mlir::FailureOr<ProductAccess> outputOf(KernelOp product);
 
 // The loops that walk the first `outer` indices and nothing else: parallel ones
-// that are not along the lanes. Fails where there is any other.
+// that are not along the lanes. Fails where there is any other, or no access.
 mlir::FailureOr<llvm::SmallVector<unsigned>>
-outerLoops(const ProductAccess &access, unsigned outer);
+outerLoops(const mlir::FailureOr<ProductAccess> &access, unsigned outer);
 
 // The input that the result may be written over: nobody reads it later.
 mlir::Value inPlaceInput(mlir::linalg::GenericOp op);

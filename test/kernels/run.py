@@ -292,6 +292,12 @@ def attention():
     yield "attention, no keys give zeros", chain(
         [1, 37, 48], nodes, weights | {"m": hidden(37, 37), "zero": np.float32(0)})
     yield "attention, queries fewer than keys", chain([1, 61, 48], *head_products(16, 3, keys=9), ranks=3)
+    for size in (13, 64):
+        yield f"attention of {size} rows, heads in the products of weights", chain([2, size, 40], [
+            ("Einsum", f"x {w}", name, {"equation": "abc,cde->abde"}) for name, w in zip("qkv", ("wq", "wk", "wv"))] + [
+            ("Einsum", "k q", "s", {"equation": "aecd,abcd->acbe"}), ("Softmax", "s", "p", {}),
+            ("Einsum", "p v", "y", {"equation": "acbe,aecd->abcd"})],
+            {name: normal(40, 4, 16, seed=i, scale=0.2) for i, name in enumerate(("wq", "wk", "wv"))}, ranks=4)
     nodes, weights = head_products(12, 4)
     yield "attention, batch and rows of the run", chain(
         ["b", "s", 48], nodes, weights, [[1, 1, 48], [2, 33, 48], [1, 13, 48], [3, 100, 48]])
