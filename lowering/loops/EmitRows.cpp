@@ -5,6 +5,7 @@
 // Products take all rows of a tile at once, everything else one after another.
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/EmitContraction.h"
+#include "lowering/loops/KernelWork.h"
 #include "lowering/loops/RowProducts.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,8 +25,8 @@ namespace {
 class RowBuffers {
 public:
   RowBuffers(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange arguments,
-             int64_t outer, int64_t tile)
-      : b(b), outer(outer), tile(tile) {
+             int64_t outer, unsigned tiled, int64_t tile)
+      : b(b), outer(outer), tiled(tiled), tile(tile) {
     Block *body = kernel.getBodyBlock();
     for (auto [inside, outside] : llvm::zip(body->getArguments(), arguments))
       buffers[inside] = outside;
@@ -68,7 +69,7 @@ private:
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
     std::fill_n(shape.begin(), outer, 1);
-    shape[outer - 1] = tile;
+    shape[tiled] = tile;
     Value row = memref::AllocaOp::create(
         b, MemRefType::get(shape, type.getElementType()),
         b.getI64IntegerAttr(64));
@@ -77,19 +78,24 @@ private:
   }
 
   ImplicitLocOpBuilder &b;
-  int64_t outer, tile;
+  int64_t outer;
+  unsigned tiled;
+  int64_t tile;
   DenseMap<Value, Value> buffers;
   DenseSet<Value> rows;
 };
 
 void forEach(ImplicitLocOpBuilder &b, OpFoldResult begin, OpFoldResult end,
-             int64_t step, llvm::function_ref<void(OpFoldResult)> body) {
+             int64_t step, llvm::function_ref<void(OpFoldResult)> body,
+             ArrayRef<StringRef> marks = {}) {
   std::optional<int64_t> from = getConstantIntValue(begin),
                          to = getConstantIntValue(end);
-  if (from && to && *from + step >= *to)
+  if (from && to && (*from >= *to || (marks.empty() && *from + step >= *to)))
     return *from < *to ? body(begin) : void();
   auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
                                  asValue(b, number(b, step)));
+  for (StringRef mark : marks)
+    loop->setAttr(mark, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(OpFoldResult(loop.getInductionVar()));
@@ -117,18 +123,28 @@ void prepare(ImplicitLocOpBuilder &b, Block *body) {
   }
 }
 
+// Of the loops around the rows, which all operations have; what only the run
+// knows is dynamic.
+SmallVector<int64_t> extentsOf(Block *body, int64_t outer) {
+  auto generic = *body->getOps<linalg::GenericOp>().begin();
+  SmallVector<int64_t> extents = generic.getStaticLoopRanges();
+  extents.resize(outer);
+  return extents;
+}
+
 class Emitter {
 public:
   // `own` is a copy of the kernel that may be changed.
   Emitter(ImplicitLocOpBuilder &b, KernelOp own, ValueRange arguments,
           RowsAttr schedule, Lanes lanes)
       : b(b), body(own.getBodyBlock()), outer(schedule.getOuter()),
-        tile(schedule.getTile()), lanes(lanes),
-        buffers(b, own, arguments, outer, tile), sizes(outer) {}
+        tiled(tiledLoop(extentsOf(body, outer))), tile(schedule.getTile()),
+        lanes(lanes), buffers(b, own, arguments, outer, tiled, tile),
+        sizes(outer) {}
 
   LogicalResult addSteps();
   LogicalResult emit() {
-    forEachTile({});
+    forEachPlace({});
     return status;
   }
 
@@ -144,23 +160,26 @@ private:
     SmallVector<unsigned> loops; // the product's, that are the outer ones
     std::vector<RowNest> nests;
   };
-  using Place = SmallVector<OpFoldResult>; // of the loops around the rows
+  // One iteration of each outer loop; of the one that is cut into tiles, the
+  // first of the tile.
+  using Place = SmallVector<OpFoldResult>;
 
   LogicalResult learnSizes();
   FailureOr<SmallVector<unsigned>> outerLoopsOf(KernelOp product);
   LogicalResult addNest(linalg::GenericOp generic);
   LogicalResult addProduct(KernelOp product);
   void learnSizes(AffineMap map, ArrayRef<unsigned> loops, Value buffer);
+  void forEachPlace(Place at);
   void forEachTile(Place at);
-  void emitTile(const Place &at, OpFoldResult begin, int64_t rows);
-  void emitRow(Step &step, const Place &at, OpFoldResult begin,
-               OpFoldResult row);
-  void emitProduct(Step &step, const Place &at, OpFoldResult begin,
-                   int64_t rows);
+  void emitTile(const Place &at, int64_t rows);
+  void emitRow(Step &step, const Place &at, OpFoldResult row);
+  void emitProduct(Step &step, const Place &at, int64_t rows);
 
   ImplicitLocOpBuilder &b;
   Block *body;
-  int64_t outer, tile;
+  int64_t outer;
+  unsigned tiled;
+  int64_t tile;
   Lanes lanes;
   RowBuffers buffers;
   SmallVector<OpFoldResult> sizes; // of the outer loops
@@ -226,9 +245,13 @@ LogicalResult Emitter::addNest(linalg::GenericOp generic) {
   SmallVector<bool> isInTile;
   for (auto [operand, buffer] : llvm::zip(nest->operands, operands)) {
     isInTile.push_back(buffers.isRow(buffer));
-    for (int64_t loop = 0; isInTile.back() && loop < outer; ++loop)
-      if (loop + 1 < outer || tile == 1)
-        operand.strides[loop] = number(b, 0);
+    if (!isInTile.back())
+      continue;
+    // Its rows lie one behind the other.
+    OpFoldResult row = operand.strides[outer - 1];
+    std::fill_n(operand.strides.begin(), outer, number(b, 0));
+    if (tile > 1)
+      operand.strides[tiled] = row;
   }
   if (steps.empty() || steps.back().product)
     steps.emplace_back();
@@ -265,69 +288,80 @@ LogicalResult Emitter::addSteps() {
   return success();
 }
 
+// The outermost loop is there to be divided among tasks, or what is in it.
+void Emitter::forEachPlace(Place at) {
+  unsigned loop = at.size();
+  if (loop == outer)
+    return forEachTile(at);
+  OpFoldResult end = loop == tiled ? number(b, 1) : sizes[loop];
+  auto body = [&](OpFoldResult i) {
+    Place next = at;
+    next.push_back(i);
+    forEachPlace(next);
+  };
+  if (loop == 0)
+    return forEach(b, number(b, 0), end, 1, body, {stepAttrName});
+  forEach(b, number(b, 0), end, 1, body);
+}
+
 // Rows of unknown number: the last tile begins where it ends with them, so it
 // computes some rows again; what is less than a tile goes row by row.
 void Emitter::forEachTile(Place at) {
-  if (int64_t(at.size()) + 1 < outer)
-    return forEach(b, number(b, 0), sizes[at.size()], 1, [&](OpFoldResult i) {
-      Place next = at;
-      next.push_back(i);
-      forEachTile(next);
-    });
-  OpFoldResult extent = sizes.back();
+  auto tiles = [&](OpFoldResult from, OpFoldResult to, int64_t rows,
+                   OpFoldResult last = {}) {
+    auto body = [&](OpFoldResult begin) {
+      at[tiled] = last ? minimum(b, begin, last) : begin;
+      emitTile(at, rows);
+    };
+    forEach(b, from, to, rows, body, {stepAttrName, innerAttrName});
+  };
+  OpFoldResult extent = sizes[tiled];
   if (std::optional<int64_t> known = getConstantIntValue(extent)) {
     for (RowTiles group : balancedTiles(*known, tile))
-      forEach(b, number(b, group.start),
-              number(b, group.start + group.count * group.rows), group.rows,
-              [&](OpFoldResult begin) { emitTile(at, begin, group.rows); });
+      tiles(number(b, group.start),
+            number(b, group.start + group.count * group.rows), group.rows);
     return;
   }
-  OpFoldResult tiled = tile == 1 ? number(b, 0) : extent;
+  OpFoldResult whole = number(b, 0);
   if (tile > 1) {
     Value isTiled = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
                                           asValue(b, extent),
                                           asValue(b, number(b, tile)));
-    tiled = arith::SelectOp::create(b, isTiled, asValue(b, extent),
+    whole = arith::SelectOp::create(b, isTiled, asValue(b, extent),
                                     asValue(b, number(b, 0)))
                 .getResult();
-    OpFoldResult last = subtract(b, extent, number(b, tile));
-    forEach(b, number(b, 0), tiled, tile, [&](OpFoldResult begin) {
-      emitTile(at, minimum(b, begin, last), tile);
-    });
+    tiles(number(b, 0), whole, tile, subtract(b, extent, number(b, tile)));
   }
-  forEach(b, tiled, extent, 1,
-          [&](OpFoldResult begin) { emitTile(at, begin, 1); });
+  tiles(whole, extent, 1);
 }
 
-void Emitter::emitTile(const Place &at, OpFoldResult begin, int64_t rows) {
+void Emitter::emitTile(const Place &at, int64_t rows) {
   for (Step &step : steps)
     if (step.product)
-      emitProduct(step, at, begin, rows);
+      emitProduct(step, at, rows);
     else
       forEach(b, number(b, 0), number(b, rows), 1,
-              [&](OpFoldResult row) { emitRow(step, at, begin, row); });
+              [&](OpFoldResult row) { emitRow(step, at, row); });
 }
 
-void Emitter::emitRow(Step &step, const Place &at, OpFoldResult begin,
-                      OpFoldResult row) {
+void Emitter::emitRow(Step &step, const Place &at, OpFoldResult row) {
   for (auto [nest, isInTile] : step.nests) {
-    for (OpFoldResult i : at)
-      nest.fix(b, 0, i);
     for (auto [operand, isLocal] : llvm::zip(nest.operands, isInTile))
       if (isLocal)
-        operand.offset = subtract(b, operand.offset,
-                                  multiply(b, operand.strides[0], begin));
-    nest.fix(b, 0, add(b, begin, row));
+        operand.offset =
+            subtract(b, operand.offset,
+                     multiply(b, operand.strides[tiled], at[tiled]));
+    for (unsigned loop = outer; loop-- > 0;)
+      nest.fix(b, loop, loop == tiled ? add(b, at[loop], row) : at[loop]);
     emitNest(b, nest, lanes);
   }
 }
 
-void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult begin,
-                          int64_t rows) {
+void Emitter::emitProduct(Step &step, const Place &at, int64_t rows) {
   LoopRanges part;
-  for (auto [loop, i] : llvm::zip(step.loops, at))
-    part.ranges.push_back({loop, i, number(b, 1)});
-  part.ranges.push_back({step.loops.back(), begin, number(b, rows)});
+  for (auto [loop, position] : llvm::enumerate(step.loops))
+    part.ranges.push_back(
+        {position, at[loop], number(b, loop == tiled ? rows : 1)});
   for (auto [inside, outside] : llvm::zip(
            step.product.getBodyBlock()->getArguments(), step.arguments))
     if (buffers.isRow(outside))

@@ -4,6 +4,7 @@
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowProducts.h"
+#include "lowering/loops/RowTiles.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -224,13 +225,13 @@ void addConsumers(Group &group) {
 
 // Whether what all rows read of the product's operands stays in the cache while
 // the tiles of rows go by.
-bool readsLittlePerRow(const ProductAccess &access, ArrayRef<unsigned> loops,
-                       TargetAttr target) {
+bool readsLittlePerRow(const ProductAccess &access, unsigned rows,
+                       ArrayRef<unsigned> loops, TargetAttr target) {
   linalg::GenericOp root = access.root;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
-    if (map.isFunctionOfDim(loops.back()))
+    if (map.isFunctionOfDim(rows))
       continue;
     int64_t bytes = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
     for (unsigned loop = 0; loop < extents.size(); ++loop)
@@ -275,7 +276,9 @@ bool isProduct(KernelOp kernel, const Group &group) {
 bool suits(const FailureOr<ProductAccess> &access, const Group &group,
            TargetAttr target) {
   Loops loops = outerLoops(access, group.outer.size());
-  return succeeded(loops) && readsLittlePerRow(*access, *loops, target);
+  return succeeded(loops) &&
+         readsLittlePerRow(*access, (*loops)[tiledLoop(group.outer)], *loops,
+                           target);
 }
 
 int64_t rowsOfTile(KernelOp product) {
@@ -310,9 +313,9 @@ void chooseTile(Group &group) {
 }
 
 bool fitsTile(const Group &group, Value row) {
-  int64_t least = std::min(leastTile, group.outer.back());
-  if (ShapedType::isDynamic(group.outer.back()))
-    least = leastTile;
+  int64_t rows = group.outer[tiledLoop(group.outer)];
+  int64_t least =
+      ShapedType::isDynamic(rows) ? leastTile : std::min(leastTile, rows);
   int64_t bytes = rowBytes(row, group.outer.size());
   return bytes == std::numeric_limits<int64_t>::max() ||
          bytes <= mostTileBytes / least;

@@ -14,7 +14,8 @@ inline constexpr llvm::StringLiteral scratchAttrName = "onnxc.scratch";
 // another one writes.
 inline constexpr llvm::StringLiteral innerAttrName = "onnxc.inner";
 
-// On an outermost loop: what it does belongs together, also where it runs once.
+// On a loop: what an iteration does belongs together, also where there is but
+// one; it makes what it reads of scratch.
 inline constexpr llvm::StringLiteral stepAttrName = "onnxc.step";
 
 // Threads come with a heap.

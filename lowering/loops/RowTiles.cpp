@@ -1,4 +1,6 @@
 #include "lowering/loops/RowTiles.h"
+#include "mlir/IR/BuiltinTypeInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace onnxc {
 
@@ -12,6 +14,16 @@ std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most) {
     result.push_back({0, small + 1, larger});
   result.push_back({larger * (small + 1), small, tiles - larger});
   return result;
+}
+
+unsigned tiledLoop(llvm::ArrayRef<int64_t> extents) {
+  constexpr int64_t enoughRows = 8;
+  for (unsigned i = extents.size(); i-- > 0;)
+    if (mlir::ShapedType::isDynamic(extents[i]) || extents[i] >= enoughRows)
+      return i;
+  return extents.size() - 1 -
+         std::distance(extents.rbegin(),
+                       std::max_element(extents.rbegin(), extents.rend()));
 }
 
 } // namespace onnxc

@@ -179,6 +179,8 @@ bool Splitter::findInnerLoops() {
                                   : WalkResult::advance();
   });
   auto writesScratch = [](scf::ForOp loop) {
+    if (loop->hasAttr(stepAttrName))
+      return false;
     auto effects = getEffectsRecursively(loop);
     return !effects || llvm::any_of(*effects, [](auto &instance) {
       return isa<MemoryEffects::Write>(instance.getEffect()) &&

@@ -232,6 +232,11 @@ def rows():
         yield f"{op} of columns of channels that lie together", chain(
             [2, 6, 7, 20], [("Transpose", "x", "t", {"perm": [0, 3, 1, 2]}), (op, inputs, "r", {"keepdims": 0} | attributes),
                             ("Cast", "r", "y", {"to": 1})], {"a": np.int64([2])}, ranks=3)
+    affine = {"g": normal(48), "b": normal(48, seed=5), "w": normal(48, 64, scale=0.2)}
+    for shape, sizes in (([20, 1, 48], None), ([30, 2, 48], None), ([3, 5, 48], None), ([1, 90, 48], None),
+                         (["s", 2, 48], [[3, 2, 48], [40, 2, 48]]), ([1, "s", 48], [[1, 3, 48], [1, 200, 48]])):
+        yield f"a product of normalized rows of {shape}", chain(shape, [
+            ("LayerNormalization", "x g b", "n", {}), ("MatMul", "n w", "m", {}), ("Relu", "m", "y", {})], affine, sizes)
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 

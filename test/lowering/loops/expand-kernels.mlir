@@ -135,6 +135,40 @@ func.func @weights_are_a_stream(%A: memref<1x640xf32>, %W: memref<4x640x16xf32>,
 
 // -----
 
+// Tiles run along the rows, of which the last loop has one only.
+#row = affine_map<(s, b, n) -> (s, b, n)>
+#sum = affine_map<(s, b, n) -> (s, b)>
+// CHECK-LABEL: func.func @rows_of_one_batch
+// CHECK: func.func private @k_
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<4x1xf32>
+// CHECK: scf.for {{.*}} = %c0{{.*}} to %c20{{.*}} step %c4
+// CHECK: } {onnxc.inner, onnxc.step}
+// CHECK: } {onnxc.step}
+func.func @rows_of_one_batch(%x: memref<20x1x16xf32>, %y: memref<20x1x16xf32>) {
+  onnxc.kernel #onnxc.rows<outer = 2, tile = 4> ins(%x : memref<20x1x16xf32>) outs(%y : memref<20x1x16xf32>) {
+  ^bb0(%a: tensor<20x1x16xf32>, %c: tensor<20x1x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<20x1xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%e : tensor<20x1xf32>) -> tensor<20x1xf32>
+    %s = linalg.generic {indexing_maps = [#row, #sum], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a : tensor<20x1x16xf32>) outs(%start : tensor<20x1xf32>) {
+    ^bb1(%p: f32, %q: f32):
+      %t = arith.addf %p, %q : f32
+      linalg.yield %t : f32
+    } -> tensor<20x1xf32>
+    %d = linalg.generic {indexing_maps = [#row, #sum, #row], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a, %s : tensor<20x1x16xf32>, tensor<20x1xf32>) outs(%c : tensor<20x1x16xf32>) {
+    ^bb1(%p: f32, %q: f32, %r: f32):
+      %t = arith.divf %p, %q : f32
+      linalg.yield %t : f32
+    } -> tensor<20x1x16xf32>
+    onnxc.yield %d : tensor<20x1x16xf32>
+  }
+  return
+}
+
+// -----
+
 // Stage loops leaves kernels of tensors; the views are known after planning.
 #all = affine_map<(m, n) -> (m, n)>
 func.func @not_yet(%x: tensor<4x16xf32>, %y: tensor<4x16xf32>) -> tensor<4x16xf32> {

@@ -217,3 +217,42 @@ module attributes {onnxc.target = #target} {
     return
   }
 }
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// Tiles of two heights, each of which makes what it reads of scratch.
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func @model
+  // CHECK: call @tiles(%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c6{{.*}}) : (memref<96x8xf32>, index, index, index) -> ()
+  func.func @model(%y: memref<96x8xf32>) {
+    func.call @tiles(%y) : (memref<96x8xf32>) -> ()
+    return
+  }
+  // CHECK-LABEL: func.func private @tiles
+  // CHECK-SAME: attributes {onnxc.tasks}
+  func.func private @tiles(%y: memref<96x8xf32>) attributes {onnxc.work = 100000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c11 = arith.constant 11 : index
+    %c88 = arith.constant 88 : index
+    %c96 = arith.constant 96 : index
+    %v = arith.constant 1.0 : f32
+    %s = memref.alloca() : memref<8xf32>
+    scf.for %one = %c0 to %c1 step %c1 {
+      scf.for %i = %c0 to %c88 step %c11 {
+        memref.store %v, %s[%c0] : memref<8xf32>
+        %w = memref.load %s[%c0] : memref<8xf32>
+        memref.store %w, %y[%i, %c0] : memref<96x8xf32>
+      } {onnxc.inner, onnxc.step}
+      scf.for %i = %c88 to %c96 step %c1 {
+        memref.store %v, %s[%c0] : memref<8xf32>
+        %w = memref.load %s[%c0] : memref<8xf32>
+        memref.store %w, %y[%i, %c0] : memref<96x8xf32>
+      } {onnxc.inner, onnxc.step}
+    } {onnxc.step}
+    return
+  }
+}
