@@ -126,6 +126,7 @@ Expected<Machine> machineFor(TargetAttr target, unsigned level) {
     return info.takeError();
   TargetOptions options;
   options.MCOptions.AsmVerbose = true;
+  options.LoopAlignment = machine->backend->loopAlignment;
   CodeGenOptLevel codegenLevel =
       CodeGenOpt::getLevel(level).value_or(CodeGenOptLevel::Aggressive);
   std::unique_ptr<TargetMachine> llvm(machine->llvm->createTargetMachine(

@@ -39,6 +39,8 @@ struct TargetBackend {
   // code needs of the CPU, from the list in onnxc/model.h.
   uint32_t machine;
   uint64_t (*requiredFeatures)(const Features &features);
+  // Bytes to which loops are aligned; 0 leaves it to LLVM.
+  unsigned loopAlignment;
   void (*initialize)(); // registers LLVM's part
 };
 

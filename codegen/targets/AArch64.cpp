@@ -46,6 +46,6 @@ void initialize() {
 
 extern const TargetBackend targetAArch64 = {
     "aarch64",        accepts,   defaultCpu, facts, ONNXC_MACHINE_AARCH64,
-    requiredFeatures, initialize};
+    requiredFeatures, /*loopAlignment=*/0, initialize};
 
 } // namespace onnxc

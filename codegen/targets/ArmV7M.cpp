@@ -49,6 +49,7 @@ void initialize() {
 
 extern const TargetBackend targetArmV7M = {
     "armv7m",          accepts,          defaultCpu, facts,
-    ONNXC_MACHINE_ARM, requiredFeatures, initialize};
+    ONNXC_MACHINE_ARM, requiredFeatures, /*loopAlignment=*/0,
+    initialize};
 
 } // namespace onnxc
