@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t fewestChannels = 24;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
+// Cycles to move an element of the image to where channels are last.
+constexpr double cyclesOfMove = 0.4;
 
 // What the transforms of one tile and one vector of channels cost, in cycles of
 // a core with one multiply-add per cycle.
@@ -137,14 +139,30 @@ FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
     auto dim = dyn_cast<AffineDimExpr>(index);
     return dim ? int64_t(dim.getPosition()) : -1;
   };
-  int64_t batch = loopOf(image.getResult(0)),
-          input = loopOf(image.getResult(3)),
-          last = loopOf(output.getResult(3));
-  if (batch < 0 || input < 0 ||
-      !isWindowIndex(image.getResult(1), root, conv.row, conv.filterRow) ||
-      !isWindowIndex(image.getResult(2), root, conv.column, conv.filterColumn))
+  int64_t batch = loopOf(output.getResult(0)),
+          row = loopOf(output.getResult(1)),
+          column = loopOf(output.getResult(2)),
+          last = loopOf(output.getResult(3)), input = -1;
+  conv.imageOrder.fill(-1);
+  for (auto [i, index] : llvm::enumerate(image.getResults())) {
+    unsigned pixel, tap;
+    if (isWindowIndex(index, root, pixel, tap)) {
+      bool isRow = pixel == row;
+      if (!isRow && pixel != column)
+        return failure();
+      conv.imageOrder[isRow ? 1 : 2] = i;
+      (isRow ? conv.filterRow : conv.filterColumn) = tap;
+    } else if (loopOf(index) == batch) {
+      conv.imageOrder[0] = i;
+    } else {
+      conv.imageOrder[3] = i;
+      input = loopOf(index);
+    }
+  }
+  if (llvm::is_contained(conv.imageOrder, -1) || input < 0)
     return failure();
-  conv.batch = batch, conv.input = input, conv.output = last;
+  conv.batch = batch, conv.row = row, conv.column = column;
+  conv.input = input, conv.output = last;
   for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))
     if (ShapedType::isDynamic(extent) && int64_t(loop) != batch)
       return failure();
@@ -152,10 +170,7 @@ FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
   for (auto [index, loop] : llvm::zip(filter.getResults(), expected))
     if (loopOf(index) != loop)
       return failure();
-  if (conv.extent(conv.filterRow) != 3 || conv.extent(conv.filterColumn) != 3 ||
-      output.getResult(0) != image.getResult(0) ||
-      loopOf(output.getResult(1)) != conv.row ||
-      loopOf(output.getResult(2)) != conv.column)
+  if (conv.extent(conv.filterRow) != 3 || conv.extent(conv.filterColumn) != 3)
     return failure();
   return conv;
 }
@@ -173,10 +188,11 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   batch = ShapedType::isDynamic(batch) ? 1 : batch;
   double pixels = conv.extent(conv.row) * conv.extent(conv.column);
   double streamed = 9 * channels * 4 > l2 / 2 ? 9.0 * channels * 4 : 0;
-  double best = batch *
-                std::max(9 * pixels * channels / perCycle,
-                         streamed / farBytesPerCycle) /
-                leastGain;
+  double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
+  double best = batch * (std::max(9 * pixels * channels / perCycle,
+                                  streamed / farBytesPerCycle) /
+                             leastGain -
+                         cyclesOfMove * moved);
   WinogradAttr schedule;
   for (auto [tile, input, output] : transformCosts) {
     int64_t columns = tilesOf(conv, conv.column, tile);

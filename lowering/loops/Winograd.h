@@ -6,23 +6,24 @@
 
 namespace onnxc {
 
-// A convolution of NHWC activations, by the loops of its generic.
+// A convolution whose result is NHWC, by the loops of its generic.
 struct SquareConvolution {
   mlir::linalg::GenericOp root;
   mlir::OpOperand *image, *filter;
   unsigned batch, row, column, output, filterRow, filterColumn, input; // loops
+  std::array<int64_t, 4> imageOrder; // its dimensions that are N, H, W and C
   int64_t extent(unsigned loop) const {
     return mlir::linalg::GenericOp(root).getStaticLoopRanges()[loop];
   }
 };
 
-// Fails unless `root` is an ungrouped 3x3 convolution of stride 1 in f32 with
-// channels last, of which the batch alone may be unknown.
+// Fails unless `root` is an ungrouped 3x3 convolution of stride 1 in f32, of
+// which the batch alone may be unknown.
 mlir::FailureOr<SquareConvolution>
 matchSquareConvolution(mlir::linalg::GenericOp root);
 
 // The schedule that a count of cycles and bytes finds faster than the direct
-// convolution with `direct`; null where none is.
+// convolution, also where the image has to be moved to NHWC; null where none is.
 WinogradAttr chooseWinograd(const SquareConvolution &convolution,
                             TargetAttr target);
 

@@ -3,7 +3,9 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Winograd.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 
@@ -12,6 +14,36 @@ namespace onnxc {
 #include "lowering/Passes.h.inc"
 
 namespace {
+
+// Moves the image to NHWC, before it is padded.
+void turnImage(const SquareConvolution &conv) {
+  if (llvm::is_sorted(conv.imageOrder))
+    return;
+  linalg::GenericOp root = conv.root;
+  ImplicitLocOpBuilder b(root.getLoc(), root);
+  auto pad = conv.image->get().getDefiningOp<tensor::PadOp>();
+  if (pad && !pad.getConstantPaddingValue())
+    pad = {};
+  Value image = pad ? pad.getSource() : conv.image->get();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), image);
+  Value empty =
+      tensor::EmptyOp::create(b, applyPermutation(sizes, conv.imageOrder),
+                              getElementTypeOrSelf(image));
+  Value turned = linalg::TransposeOp::create(b, image, empty, conv.imageOrder)
+                     ->getResult(0);
+  if (pad)
+    turned = tensor::PadOp::create(
+        b, Type(), turned, applyPermutation(pad.getMixedLowPad(), conv.imageOrder),
+        applyPermutation(pad.getMixedHighPad(), conv.imageOrder),
+        pad.getConstantPaddingValue(), pad.getNofold());
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  AffineMap &map = maps[conv.image->getOperandNumber()];
+  map = AffineMap::get(map.getNumDims(), 0,
+                       applyPermutation(map.getResults(), conv.imageOrder),
+                       b.getContext());
+  conv.image->set(turned);
+  root.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+}
 
 void transform(linalg::GenericOp root, TargetAttr target) {
   FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
@@ -54,6 +86,7 @@ void transform(linalg::GenericOp root, TargetAttr target) {
   Value source = arith::ConstantOp::create(
       builder, constant.getLoc(),
       DenseResourceElementsAttr::get(type, "winograd", std::move(blob)));
+  turnImage(*conv);
   conv->filter->set(WinogradFilterOp::create(
       builder, constant.getLoc(), constant.getType(), source, schedule));
   if (constant->use_empty())

@@ -73,6 +73,9 @@ def convolutions():
     yield "3x3, as many pixels as a tile", convolution([1, 64, 14, 14], 64, (3, 3), **same)
     yield "3x3, odd sizes, batch 2", convolution([2, 40, 13, 17], 24, (3, 3), **same)
     yield "3x3, pads that differ", convolution([1, 32, 19, 21], 32, (3, 3), pads=[0, 2, 1, 0])
+    for shape in ([2, 32, 19, 21], ["n", 40, 13, 17]):
+        sizes = [[b, *shape[1:]] for b in (1, 3)] if shape[0] == "n" else None
+        yield f"3x3, channels first, {shape}", convolution(shape, 48, (3, 3), sizes=sizes, before=False, pads=[0, 2, 1, 0])
     yield "3x3, no pads", convolution([1, 32, 18, 18], 32, (3, 3))
     yield "3x3, few pixels", convolution([1, 48, 7, 7], 64, (3, 3), **same)
     yield "3x3, few channels", convolution([1, 5, 9, 9], 7, (3, 3), **same)
