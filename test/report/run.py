@@ -56,6 +56,15 @@ def residual_network():
             f'output {value("scores.out", (1, 10))}\n{body}}}\n')
 
 
+def two_convolutions():
+    """3x3, worth Winograd's filtering: one of the model's input, whose channels come first, one of the other's result."""
+    conv = ints("pads", 1, 1, 1, 1) + ints("kernel_shape", 3, 3)
+    body = (weight("w1", 32, 32, 3, 3) + weight("w2", 32, 32, 3, 3) + node("Conv", "first", ["x", "w1"], conv)
+            + node("Conv", "second", ["first.out", "w2"], conv))
+    return (f'ir_version: 8 opset_import {{ version: 17 }}\ngraph {{ name: "g" input {value("x", (1, 32, 28, 28))} '
+            f'output {value("second.out", (1, 32, 28, 28))}\n{body}}}\n')
+
+
 def run(*command, code=0):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     expect(done.returncode == code, f"exit {done.returncode} from {' '.join(map(str, command))}: {done.stderr}")
@@ -142,6 +151,17 @@ def check_page(text, report):
     expect(json.loads(page.report) == report, "the page holds another report")
 
 
+def check_algorithms(model, machine):
+    path = WORK / "algorithms.json"
+    for flag, algorithm in (("-O3", "Winograd F(4x4, 3x3)"), ("--numerics=strict", "direct convolution")):
+        run(BIN / "onnxc", model, *machine, flag, "-o", WORK / "two.o", f"--report={path}")
+        report = json.loads(path.read_text())
+        for name in ("first", "second"):
+            found = [region["algorithm"] for region in report["regions"]
+                     if name in [node["name"] for node in region["nodes"]]]
+            expect(algorithm in found, f"{name} with {flag}: {found}")
+
+
 def check_profile(model):
     path = WORK / "profile.json"
     run(BIN / "onnxc-run", model, "--profile", "--runs", "3", f"--report={path}")
@@ -174,6 +194,9 @@ def main():
     check_page((WORK / "report.html").read_text(), report)
     expect(rendered(WORK / "report.json", "txt") == (WORK / "report.txt").read_text(), "another text from the JSON")
     expect("not done, and why" in (WORK / "report.txt").read_text() or not report["missed"], "reasons in the text")
+    two = WORK / "two.textproto"
+    two.write_text(two_convolutions())
+    check_algorithms(two, machine)
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
     run(BIN / "onnxc-run", WORK / "plain.o", "--profile", code=2)
