@@ -10,6 +10,7 @@
 #include "compiler/Fatal.h"
 #include "compiler/Input.h"
 #include "compiler/Pipeline.h"
+#include "compiler/Progress.h"
 #include "compiler/UseOrder.h"
 #include "compiler/import/Importer.h"
 #include "compiler/report/Collect.h"
@@ -109,6 +110,9 @@ private:
   LogicalResult runStages();
   LogicalResult runStage(size_t index);
   LogicalResult dumpStage(size_t index);
+  void showProgress(size_t index) {
+    progress.show(index + 1, pipeline().size(), pipeline()[index].name);
+  }
   LogicalResult collect();
   LogicalResult checkRam();
   LogicalResult write();
@@ -151,6 +155,7 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> input, weights;
   std::unique_ptr<Model> model;
   OwningOpRef<ModuleOp> module;
+  Progress progress{!options.verbose && options.dumps.empty()};
   size_t done = 0; // stages
   std::vector<std::string> guarded; // outputs
 };
@@ -325,6 +330,7 @@ void Compilation::removeEarlier() {
 }
 
 LogicalResult Compilation::read() {
+  showProgress(0);
   auto opened = readInput(options.input);
   if (!opened)
     return diagnostics.error(llvm::toString(opened.takeError()));
@@ -481,6 +487,7 @@ LogicalResult Compilation::runStage(size_t index) {
   const Stage &stage = pipeline()[index];
   if (options.verbose)
     fmt::print(stderr, "onnxc: {}: {}\n", stage.name.str(), stage.leaves.str());
+  showProgress(index);
   PassManager passes(&context);
   passes.enableVerifier();
   options.configure(passes);
@@ -636,6 +643,7 @@ LogicalResult Compilation::writeDependencies() {
 LogicalResult Compilation::write() {
   if (options.checkOnly)
     return success();
+  showProgress(pipeline().size() - 1);
   if (failed(emitsObject() ? writeObject() : writeModule()) ||
       failed(writeReportFile()))
     return failure();
