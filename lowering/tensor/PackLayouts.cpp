@@ -138,6 +138,12 @@ void packOperand(linalg::GenericOp root, OpOperand &operand,
     before->erase();
 }
 
+// Whether fusion may move the operand into the body, as it does with constants
+// and with what is filled with one.
+bool mayBecomeNumber(Value input) {
+  return constantBehind(input) || input.getDefiningOp<linalg::FillOp>();
+}
+
 struct PackLayouts : impl::PackLayoutsBase<PackLayouts> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
@@ -147,10 +153,8 @@ struct PackLayouts : impl::PackLayoutsBase<PackLayouts> {
         roots.push_back(op);
     });
     for (linalg::GenericOp root : roots) {
-      // A constant may go into the body later, and no kernel is left to read
-      // the other one where it is packed.
-      if (llvm::all_of(root.getDpsInputs(),
-                       [](Value input) { return bool(constantBehind(input)); }))
+      // No kernel is left to read the other one where it is packed.
+      if (llvm::all_of(root.getDpsInputs(), mayBecomeNumber))
         continue;
       FailureOr<LoopRoles> roles = inferLoopRoles(root);
       if (failed(roles) || sumsAlongVectors(root, *roles, target))

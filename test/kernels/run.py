@@ -458,6 +458,21 @@ def recurrent():
     weights = {"w": normal(1, 60, 12, scale=0.3), "r": normal(1, 60, 20, scale=0.2), "b": normal(1, 120, scale=0.1)}
     yield "GRU that resets behind its product", chain([9, 3, 12], [
         ("GRU", "x w r b", "y", {"hidden_size": 20, "linear_before_reset": 1})], weights, ranks=4)
+    yield from single_steps()
+
+
+def single_steps():
+    """Where no state is given, the product with it is one with a number."""
+    for kind, gates, form in (("RNN", 1, {}), ("GRU", 3, {}), ("GRU", 3, {"linear_before_reset": 1}), ("LSTM", 4, {})):
+        for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            weights = {"w": normal(count, gates * 32, 12, scale=0.3), "r": normal(count, gates * 32, 32, scale=0.2),
+                       "b": normal(count, gates * 64, scale=0.1)}
+            states = {"h": normal(count, 3, 32)} | ({"c": normal(count, 3, 32, seed=5)} if kind == "LSTM" else {})
+            attributes = {"hidden_size": 32, "direction": direction, **form}
+            name = " ".join([kind, "of one step,", direction, *form])
+            yield name, chain([1, 1, 12], [(kind, "x w r b", "y", attributes)], weights, ranks=4)
+            yield f"{name}, a state given", chain([1, 3, 12], [
+                (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 
 
 def all_cases():

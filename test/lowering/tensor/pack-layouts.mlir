@@ -60,6 +60,27 @@ func.func @a_slice_of_a_constant_is_one(%a: tensor<1x3xf32>, %c: tensor<1x2xf32>
   return %r : tensor<1x2xf32>
 }
 
+// The first step of a recurrent network may start from zeros: fusion leaves no
+// contraction, and what is packed nobody could read.
+// CHECK-LABEL: @by_a_number
+// CHECK-NOT: linalg.unpack
+func.func @by_a_number(%number: f32, %c: tensor<1x8xf32>) -> tensor<1x8xf32> {
+  %w = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]]>
+      : tensor<2x8xf32>
+  %empty = tensor.empty() : tensor<1x2xf32>
+  %a = linalg.fill ins(%number : f32) outs(%empty : tensor<1x2xf32>) -> tensor<1x2xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<1x2xf32>, tensor<2x8xf32>) outs(%c : tensor<1x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x8xf32>
+  return %r : tensor<1x8xf32>
+}
+
 // CHECK-LABEL: @other_operands_stay
 // CHECK-NOT: linalg.unpack
 func.func @other_operands_stay(%a: tensor<4x3xf32>, %w: tensor<3x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
