@@ -168,6 +168,11 @@ def kernels():
     yield from results_of(PYTHON, ROOT / "test/kernels/run.py", BIN, BUILD / "kernels")
 
 
+def accuracy():
+    """Elementary functions, in units in the last place."""
+    yield from results_of(PYTHON, ROOT / "test/lowering/loops/expand_math_accuracy.py", BIN)
+
+
 def guards():
     """No vector spills in loops of multiply-adds, no scalar loops in networks: read from the assembly."""
     yield from results_of(PYTHON, ROOT / "test/guards/run.py", BIN, BUILD / "guards")
@@ -198,9 +203,9 @@ def install():
 
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
-          "kernels": kernels, "benchmark": benchmark, "guards": guards, "semantics": semantics, "types": types,
-          "random": random, "subgraphs": subgraphs, "shapes": shapes, "python": python, "hostile": hostile,
-          "conformance": conformance}
+          "kernels": kernels, "accuracy": accuracy, "benchmark": benchmark, "guards": guards, "semantics": semantics,
+          "types": types, "random": random, "subgraphs": subgraphs, "shapes": shapes, "python": python,
+          "hostile": hostile, "conformance": conformance}
 
 
 def main():
