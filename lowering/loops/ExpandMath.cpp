@@ -185,7 +185,7 @@ void addFunctions(RewritePatternSet &patterns) {
            Expand<math::AtanOp, el::atan>, Expand<math::Atan2Op, el::atan2>,
            Expand<math::ErfOp, el::erf>, Expand<math::PowFOp, powOf>,
            Expand<math::CbrtOp, el::cbrt>, Expand<math::RsqrtOp, el::rsqrt>,
-           Expand<arith::RemFOp, el::remainderSlow>, ExpandIntegerPower>(
+           Expand<arith::RemFOp, el::remainder>, ExpandIntegerPower>(
           patterns.getContext());
 }
 

@@ -23,13 +23,12 @@ Double quickSum(Real a, Real b) {
   return {high, subtract(b, subtract(high, a))};
 }
 
-// The upper half of the mantissa, by its bits: nothing overflows.
+} // namespace
+
 Real upperHalf(Real a) {
   int64_t mask = a.isDouble() ? ~int64_t(0x7ffffff) : ~int64_t(0xfff);
   return realOf(bitsOf(a) & mask, a);
 }
-
-} // namespace
 
 Double sum(Real a, Real b) {
   Real high = add(a, b);

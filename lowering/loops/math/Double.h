@@ -10,6 +10,8 @@ struct Double {
   Real high, low;
 };
 
+// The upper half of the mantissa, by its bits: nothing overflows.
+Real upperHalf(Real a);
 Double sum(Real a, Real b);
 Double product(Real a, Real b);
 Double operator+(Double a, Double b);

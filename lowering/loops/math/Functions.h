@@ -65,8 +65,11 @@ Real fma(Real a, Real b, Real c);
 Real greaterNumber(Real a, Real b);
 Real lesserNumber(Real a, Real b);
 
+// Remainder.cpp: of x / y with the sign of x, exactly.
+Real remainder(Real x, Real y);
+
 // Slow.cpp: scalar helper functions in the module, called for each lane.
-// The remainder of x / y with the sign of x, exactly.
+// The same for quotients of any size.
 Real remainderSlow(Real x, Real y);
 // x - n * pi / 2 and n modulo 4 for any finite x >= 0.
 struct Quadrant {

@@ -2,6 +2,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -86,6 +87,13 @@ Mask operator==(Real a, Real b) {
   return compare(arith::CmpFPredicate::OEQ, a, b);
 }
 Mask isNan(Real x) { return compare(arith::CmpFPredicate::UNO, x, x); }
+
+Value anyOf(Mask mask) {
+  if (!isa<VectorType>(mask.value.getType()))
+    return mask.value;
+  return vector::ReductionOp::create(*mask.builder, vector::CombiningKind::OR,
+                                     mask.value);
+}
 
 Mask operator&(Mask a, Mask b) { return combine<arith::AndIOp>(a, b); }
 Mask operator|(Mask a, Mask b) { return combine<arith::OrIOp>(a, b); }

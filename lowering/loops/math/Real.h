@@ -62,6 +62,8 @@ inline Mask operator>(Real a, double b) { return a > a.constant(b); }
 inline Mask operator>=(Real a, double b) { return a >= a.constant(b); }
 inline Mask operator==(Real a, double b) { return a == a.constant(b); }
 Mask isNan(Real x);
+// Whether it holds for a lane.
+mlir::Value anyOf(Mask mask);
 
 Mask operator&(Mask a, Mask b);
 Mask operator|(Mask a, Mask b);

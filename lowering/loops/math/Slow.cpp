@@ -182,7 +182,7 @@ Quadrant reduceF64(Real x) {
 //===-- Remainder ---------------------------------------------------------===//
 
 // As on paper, one binary digit of the quotient at a time.
-Real remainder(Real x, Real y) {
+Real remainderByDigits(Real x, Real y) {
   ImplicitLocOpBuilder &b = *x.builder;
   auto split = [](Real magnitude) -> Integral {
     auto [m, e] = integral(magnitude);
@@ -235,7 +235,7 @@ Real remainderSlow(Real x, Real y) {
   Type type = x.value.getType(), scalar = getElementTypeOrSelf(type);
   StringRef name = x.isDouble() ? "remainder_f64" : "remainder_f32";
   auto body = [](ImplicitLocOpBuilder &b, ValueRange arguments) {
-    Real result = remainder({&b, arguments[0]}, {&b, arguments[1]});
+    Real result = remainderByDigits({&b, arguments[0]}, {&b, arguments[1]});
     return SmallVector<Value>{result.value};
   };
   auto function =

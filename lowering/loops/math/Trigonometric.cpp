@@ -3,7 +3,6 @@
 // exact (Cody and Waite); beyond the limit of that, which is rare, in integers.
 #include "lowering/loops/math/Functions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -36,14 +35,6 @@ Quadrant quadrantFast(Real magnitude) {
   for (double part : r.isDouble() ? ArrayRef(partsF64) : ArrayRef(partsF32))
     r = r - real * part;
   return {r, n};
-}
-
-Value anyOf(Mask mask) {
-  auto type = dyn_cast<VectorType>(mask.value.getType());
-  if (!type)
-    return mask.value;
-  return vector::ReductionOp::create(*mask.builder, vector::CombiningKind::OR,
-                                     mask.value);
 }
 
 Quadrant quadrant(Real magnitude) {

@@ -58,6 +58,18 @@ func.func @instructions_stay(%x: vector<8xf32>) -> vector<8xf32> {
   return %c : vector<8xf32>
 }
 
+// CHECK-LABEL: @large_quotients_call_a_function_of_the_module
+// CHECK: arith.divf
+// CHECK: scf.if
+// CHECK-COUNT-4: call @remainder_f32
+// CHECK: else
+// CHECK-NOT: call
+// CHECK: return
+func.func @large_quotients_call_a_function_of_the_module(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
+  %r = arith.remf %x, %y : vector<4xf32>
+  return %r : vector<4xf32>
+}
+
 // CHECK-LABEL: @far_arguments_of_sine_call_a_function_of_the_module
 // CHECK: scf.if
 // CHECK-COUNT-4: call @reduce_half_pi_f32
