@@ -83,29 +83,32 @@ Real product(Real x, int n) {
   return n % 2 ? half * half * x : half * half;
 }
 
-// The exponents that models have are a product or a root, or both: up to 4 in
-// steps of a half, and up to 1 in steps of a quarter, these are within two units
-// in the last place.
+// The exponents that models have are a product or a root, or both: from 1/4 in
+// steps of a quarter to 1 and of a half to 4, these are within two units in the
+// last place. Negative ones, down to -3, begin with the inverse: within four.
 Real powOf(Real x, Real y) {
   std::optional<double> exponent = constantOf(y);
-  if (exponent == -1.0)
-    return 1.0 / x;
-  double steps = exponent && *exponent < 1.0 ? 4 : 2;
-  if (!exponent || *exponent < 0.25 || *exponent > 4.0 ||
-      *exponent * steps != std::floor(*exponent * steps))
+  double size = exponent ? std::fabs(*exponent) : 0.0;
+  bool falls = exponent < 0.0;
+  double steps = size < 1.0 ? 4 : 2;
+  if (size < 0.25 || size > (falls ? 3.0 : 4.0) ||
+      size * steps != std::floor(size * steps))
     return elementary::pow(x, y);
-  int whole = int(*exponent);
-  if (whole == *exponent)
-    return product(x, whole);
+  int whole = int(size);
+  if (whole == size)
+    return product(falls ? 1.0 / x : x, whole);
   // Of -0 the root is 0 here, and so is the power; of -infinity infinity.
-  Real root = elementary::sqrt(x) + 0.0;
-  if (*exponent == 0.25)
+  Real base = falls && whole ? 1.0 / (x + 0.0) : x;
+  Real root = elementary::sqrt(base) + 0.0;
+  if (size == 0.25)
     root = elementary::sqrt(root);
-  if (*exponent == 0.75) // one rounding less than root * sqrt(root)
+  if (size == 0.75) // one rounding less than root * sqrt(root)
     root = elementary::select((root == 0.0) | (root == root.infinity()), root,
                               x / elementary::sqrt(root));
-  Real power = whole ? product(elementary::abs(x), whole) * root : root;
-  return elementary::select(x == -x.infinity(), x.infinity(), power);
+  Real power = whole ? product(elementary::abs(base), whole) * root
+               : falls ? 1.0 / root : root;
+  return elementary::select(x == -x.infinity(), falls ? 0.0 : x.infinity(),
+                            power);
 }
 
 // Integer powers by squaring. A negative exponent leaves 1 / x: 0, 1 or -1.

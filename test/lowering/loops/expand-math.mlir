@@ -47,6 +47,26 @@ func.func @a_power_of_quarters_is_roots(%x: vector<8xf32>) -> vector<8xf32> {
   return %y : vector<8xf32>
 }
 
+// CHECK-LABEL: @a_negative_power_is_the_inverse_of_one
+// CHECK: math.sqrt
+// CHECK: arith.divf
+// CHECK-NOT: arith.bitcast
+// CHECK: return
+func.func @a_negative_power_is_the_inverse_of_one(%x: vector<8xf32>) -> vector<8xf32> {
+  %e = arith.constant dense<-0.5> : vector<8xf32>
+  %y = math.powf %x, %e : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// x^-4 as (1 / x)^4 would be wrong by too many units in the last place.
+// CHECK-LABEL: @a_large_negative_power_is_one_in_general
+// CHECK: arith.bitcast
+func.func @a_large_negative_power_is_one_in_general(%x: vector<8xf32>) -> vector<8xf32> {
+  %e = arith.constant dense<-4.0> : vector<8xf32>
+  %y = math.powf %x, %e : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
 // CHECK-LABEL: @instructions_stay
 // CHECK: math.sqrt
 // CHECK: math.floor
