@@ -111,6 +111,75 @@ Real powOf(Real x, Real y) {
                             power);
 }
 
+bool isNumber(Value x, double number) {
+  APFloat found(0.0);
+  return matchPattern(x, m_ConstantFloat(&found)) && found.isExactlyValue(number);
+}
+
+// v of the sum of f(v) and another operand, on either side.
+template <typename OpT> OpT termOf(arith::AddFOp sum, Value &other) {
+  for (int side : {0, 1})
+    if (auto term = sum.getOperand(side).getDefiningOp<OpT>()) {
+      other = sum.getOperand(1 - side);
+      return term;
+    }
+  return {};
+}
+
+// v of e^-|v|.
+Value ofPowerToOne(Value x) {
+  auto power = x.getDefiningOp<math::ExpOp>();
+  auto negated =
+      power ? power.getOperand().getDefiningOp<arith::NegFOp>() : nullptr;
+  auto size =
+      negated ? negated.getOperand().getDefiningOp<math::AbsFOp>() : nullptr;
+  return size ? size.getOperand() : Value();
+}
+
+// v of log(1 + e^v): as exporters write Softplus, and as its record does.
+Value ofSoftplus(Value x) {
+  Value other;
+  if (auto log = x.getDefiningOp<math::LogOp>()) {
+    auto sum = log.getOperand().getDefiningOp<arith::AddFOp>();
+    auto power = sum ? termOf<math::ExpOp>(sum, other) : nullptr;
+    return power && isNumber(other, 1.0) ? power.getOperand() : Value();
+  }
+  auto sum = x.getDefiningOp<arith::AddFOp>();
+  auto log = sum ? termOf<math::Log1pOp>(sum, other) : nullptr;
+  auto positive = other ? other.getDefiningOp<arith::MaximumFOp>() : nullptr;
+  if (!log || !positive || !isNumber(positive.getRhs(), 0.0) ||
+      ofPowerToOne(log.getOperand()) != positive.getLhs())
+    return {};
+  return positive.getLhs();
+}
+
+// Mish is x * tanh(softplus(x)).
+struct ExpandTanhOfSoftplus : OpRewritePattern<math::TanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::TanhOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = ofSoftplus(op.getOperand());
+    if (!x || getElementTypeOrSelf(x).getIntOrFloatBitWidth() < 32)
+      return rewriter.notifyMatchFailure(op, "not of a softplus");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, elementary::tanhOfSoftplus({&b, x}).value);
+    return success();
+  }
+};
+
+struct ExpandLogOfSoftplus : OpRewritePattern<math::Log1pOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Log1pOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getOperand();
+    if (!ofPowerToOne(x) || getElementTypeOrSelf(x).getIntOrFloatBitWidth() < 32)
+      return rewriter.notifyMatchFailure(op, "not of a power up to 1");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, elementary::log1pToOne({&b, x}).value);
+    return success();
+  }
+};
+
 // Integer powers by squaring. A negative exponent leaves 1 / x: 0, 1 or -1.
 struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -173,6 +242,13 @@ struct ExpandScale : OpRewritePattern<LLVM::CallIntrinsicOp> {
   }
 };
 
+// Compositions go before their parts.
+template <typename Pattern> LogicalResult expandAll(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  patterns.add<Pattern>(module.getContext());
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
 void addFunctions(RewritePatternSet &patterns) {
   namespace el = elementary;
   patterns
@@ -206,6 +282,9 @@ void addRounding(RewritePatternSet &patterns) {
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    if (failed(expandAll<ExpandTanhOfSoftplus>(getOperation())) ||
+        failed(expandAll<ExpandLogOfSoftplus>(getOperation())))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addFunctions(patterns);
     // Machines with vectors round and fuse in one instruction.

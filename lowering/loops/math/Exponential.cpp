@@ -73,6 +73,14 @@ Real tanh(Real x) {
   return copySign(t / (t + 2.0), x);
 }
 
+// With e = e^x and n = e^2 + 2 e it is n / (n + 2): nothing cancels.
+Real tanhOfSoftplus(Real x) {
+  // Beyond the limit it rounds to 1.
+  Real e = exp(atMost(x, 20.0));
+  Real n = e * (e + 2.0);
+  return n / (n + 2.0);
+}
+
 Real sinh(Real x) {
   Real magnitude = abs(x);
   double limit = x.pick(20.0, 40.0);

@@ -11,6 +11,8 @@ Real exp(Real x);
 Real exp2(Real x);
 Real expm1(Real x);
 Real tanh(Real x);
+// tanh(log(1 + e^x))
+Real tanhOfSoftplus(Real x);
 Real sinh(Real x);
 Real cosh(Real x);
 // 2^n and r of e^x = 2^n * e^r, |r| <= ln 2 / 2; and e^r.
@@ -26,6 +28,8 @@ Real log(Real x);
 Real log2(Real x);
 Real log10(Real x);
 Real log1p(Real x);
+// For x in [0, 1] or NaN.
+Real log1pToOne(Real x);
 Real asinh(Real x);
 Real acosh(Real x);
 Real atanh(Real x);

@@ -13,6 +13,13 @@ constexpr double seriesF64[] = {
     1.479819860511658591e-01,
 };
 
+// (log(1 + x) - x) / x^2 for x in [0, 1].
+constexpr double seriesToOne[] = {
+    -0.4999990165233612,  0.3332996368408203,   -0.24954132735729218,
+    0.19675932824611664,  -0.15305574238300323, 0.1060362309217453,
+    -0.05695920810103416, 0.019851282238960266, -0.0032439841888844967,
+};
+
 // n * ln 2 + log(1 + f) + correction for |f| < 0.42.
 Real logOfParts(Real n, Real f, Real correction) {
   llvm::ArrayRef<double> series =
@@ -90,6 +97,11 @@ Real log1p(Real x) {
   Real result = logOfParts(toReal(n, x), f, correction);
   result = atBorder(x, -1.0, result);
   return select(abs(x) < x.pick(0x1p-26, 0x1p-55), x, result);
+}
+
+// In double precision the polynomial would be as long as a division.
+Real log1pToOne(Real x) {
+  return x.isDouble() ? log1p(x) : x * x * polynomial(x, seriesToOne) + x;
 }
 
 Real asinh(Real x) {

@@ -67,6 +67,58 @@ func.func @a_large_negative_power_is_one_in_general(%x: vector<8xf32>) -> vector
   return %y : vector<8xf32>
 }
 
+// CHECK-LABEL: @mish_needs_no_logarithm
+// CHECK: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @mish_needs_no_logarithm(%x: vector<8xf32>) -> vector<8xf32> {
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %a = math.absf %x : vector<8xf32>
+  %b = arith.negf %a : vector<8xf32>
+  %c = math.exp %b : vector<8xf32>
+  %d = math.log1p %c : vector<8xf32>
+  %e = arith.maximumf %x, %zero : vector<8xf32>
+  %f = arith.addf %e, %d : vector<8xf32>
+  %g = math.tanh %f : vector<8xf32>
+  %h = arith.mulf %x, %g : vector<8xf32>
+  return %h : vector<8xf32>
+}
+
+// CHECK-LABEL: @mish_of_exporters_neither
+// CHECK: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @mish_of_exporters_neither(%x: vector<8xf32>) -> vector<8xf32> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %a = math.exp %x : vector<8xf32>
+  %b = arith.addf %a, %one : vector<8xf32>
+  %c = math.log %b : vector<8xf32>
+  %d = math.tanh %c : vector<8xf32>
+  return %d : vector<8xf32>
+}
+
+// CHECK-LABEL: @a_sum_with_another_number_is_no_softplus
+// CHECK-COUNT-2: arith.divf
+func.func @a_sum_with_another_number_is_no_softplus(%x: vector<8xf32>) -> vector<8xf32> {
+  %two = arith.constant dense<2.0> : vector<8xf32>
+  %a = math.exp %x : vector<8xf32>
+  %b = arith.addf %a, %two : vector<8xf32>
+  %c = math.log %b : vector<8xf32>
+  %d = math.tanh %c : vector<8xf32>
+  return %d : vector<8xf32>
+}
+
+// CHECK-LABEL: @softplus_divides_nothing
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @softplus_divides_nothing(%x: vector<8xf32>) -> vector<8xf32> {
+  %a = math.absf %x : vector<8xf32>
+  %b = arith.negf %a : vector<8xf32>
+  %c = math.exp %b : vector<8xf32>
+  %d = math.log1p %c : vector<8xf32>
+  return %d : vector<8xf32>
+}
+
 // CHECK-LABEL: @instructions_stay
 // CHECK: math.sqrt
 // CHECK: math.floor

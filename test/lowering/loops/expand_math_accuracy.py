@@ -24,6 +24,15 @@ def erf(x):
     return np.array([math.erf(v) for v in x.astype(np.float64)])
 
 
+def softplus(x):
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+# What is more than one operation, of %a.
+SOFTPLUS = ["%size = math.absf %a", "%negated = arith.negf %size", "%power = math.exp %negated",
+            "%log = math.log1p %power", "%positive = arith.maximumf %a, %e", "%s = arith.addf %positive, %log"]
+COMPOSED = {"softplus": SOFTPLUS, "tanh_of_softplus": SOFTPLUS,
+            "tanh_of_log": ["%power = math.exp %a", "%sum = arith.addf %power, %e", "%s = math.log %sum"]}
 # name: operation, reference, allowed error, ranges to draw from
 FUNCTIONS = {
     "exp": ("math.exp", np.exp, 4, [(-104, 89), (-1, 1), (-750, 710)]),
@@ -58,6 +67,9 @@ FUNCTIONS = {
     "pow_minus_two": ("math.powf", lambda x: np.power(x, -2.0), 4, [(-10, 10), (-1e20, 1e20)]),
     "pow_minus_five_halves": ("math.powf", lambda x: np.power(x, -2.5), 4, [(0, 10), (0, 1e16)]),
     "pow_minus_three": ("math.powf", lambda x: np.power(x, -3.0), 4, [(-10, 10), (-1e14, 1e14)]),
+    "softplus": ("", softplus, 4, [(-104, 89), (-1, 1), (-20, 20)]),
+    "tanh_of_softplus": ("math.tanh", lambda x: np.tanh(softplus(x)), 4, [(-104, 89), (-1, 1), (-20, 20)]),
+    "tanh_of_log": ("math.tanh", lambda x: np.tanh(softplus(x)), 4, [(-104, 89), (-1, 1), (-20, 20)]),
     "atan2": ("math.atan2", np.arctan2, 4, [(-1, 1), (-100, 100)]),
     "remainder": ("arith.remf", np.fmod, 0, [(-10, 10), (-1e6, 1e6), (-1e30, 1e30)]),
 }
@@ -65,6 +77,7 @@ BINARY = {"pow", "atan2", "remainder"}
 EXPONENTS = {"pow_quarter": 0.25, "pow_three_quarters": 0.75, "pow_minus_quarter": -0.25, "pow_minus_half": -0.5,
              "pow_minus_three_quarters": -0.75, "pow_minus_three_halves": -1.5, "pow_minus_two": -2.0,
              "pow_minus_five_halves": -2.5, "pow_minus_three": -3.0}
+CONSTANTS = EXPONENTS | {"softplus": 0.0, "tanh_of_softplus": 0.0, "tanh_of_log": 1.0}
 # On a target without vectors these are arithmetic too.
 ROUNDING = {
     "floor": ("math.floor", np.floor, 0, [(-10, 10), (-1e7, 1e7)]),
@@ -90,10 +103,14 @@ def kernel(name, element, lanes):
         return f"    %{to} = vector.load %{source}[%i] : {buffer}, {value}\n"
 
     arguments = "%a, %b" if name in BINARY else "%a"
-    exponent = ""
-    if name in EXPONENTS:
-        number = EXPONENTS[name] if lanes == 1 else f"dense<{EXPONENTS[name]}>"
-        arguments, exponent = "%a, %e", f"  %e = arith.constant {number} : {value}\n"
+    constant = ""
+    if name in CONSTANTS:
+        number = CONSTANTS[name] if lanes == 1 else f"dense<{CONSTANTS[name]}>"
+        arguments, constant = "%a, %e", f"  %e = arith.constant {number} : {value}\n"
+    steps = "".join(f"    {step} : {value}\n" for step in COMPOSED.get(name, []))
+    result = f"{operation} {arguments}"
+    if name in COMPOSED:
+        result = f"{operation} %s" if operation else "arith.addf %s, %e"
     store = "memref.store %r, %out[%i]" if lanes == 1 else "vector.store %r, %out[%i]"
     suffix = "" if lanes == 1 else f", {value}"
     return f"""
@@ -101,8 +118,8 @@ func.func @{name}_{element}_{lanes}(%x: {buffer}, %y: {buffer}, %out: {buffer}) 
   %zero = arith.constant 0 : index
   %step = arith.constant {lanes} : index
   %n = memref.dim %x, %zero : {buffer}
-{exponent}  scf.for %i = %zero to %n step %step {{
-{load("a", "x")}{load("b", "y")}    %r = {operation} {arguments} : {value}
+{constant}  scf.for %i = %zero to %n step %step {{
+{load("a", "x")}{load("b", "y")}{steps}    %r = {result} : {value}
     {store} : {buffer}{suffix}
   }}
   return
@@ -117,7 +134,7 @@ def run(*command, **options):
 SCALES = """#onnxc.target<triple = "x86_64-linux-gnu", cpu = "", features = "",
   vector_bits = 512, vector_registers = 32, fma_per_cycle = 2, l1_bytes = 0, l2_bytes = 0,
   index_bits = 64, heap = true, has_f16 = true, has_scale = true>"""
-SCALED = {"exp", "exp2", "pow", "sinh", "cosh"}
+SCALED = {"exp", "exp2", "pow", "sinh", "cosh", "softplus", "tanh_of_softplus"}
 
 
 def compile_library(names, folder, target=None):
