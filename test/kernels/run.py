@@ -413,15 +413,26 @@ def selections():
     yield "TopK of many, more than a vector", topk([3, 301], 20)
     yield "TopK of many, more than two vectors", topk([2, 301], 40, largest=0)
     yield "TopK of many, more than any vectors", topk([2, 301], 70)
+    yield "TopK of all, more than any vectors", topk([2, 301], 301)
+    yield "TopK of many, most of them, the smallest", topk([3, 333], 200, largest=0)
+    yield "TopK of equal ones", chain([2, 150], [
+        ("Clip", "x low low", "r", {}), ("TopK", "r k", "v i", {}), ("Cast", "i", "p", {"to": 1}),
+        ("Concat", "v p", "y", {"axis": 0})], {"low": np.float32(-0.0), "k": np.int64([100])})
+    yield "TopK across vectors", topk([3, 40, 21], 6, axis=1)
+    yield "TopK across vectors, the smallest", topk([50, 16], 8, axis=0, largest=0)
+    yield "TopK across vectors, of all", topk([2, 5, 3, 33], 5, axis=1)
     yield "TopK, sizes of the run", chain(["rows", "n"], [("Round", "x", "r", {}), ("TopK", "r k", "y i", {})],
                                           {"k": np.int64([6])}, sizes=[[2, 6], [3, 40], [1, 333]])
     yield "TopK of every third", chain([4, 99], [
         ("Slice", "x from to axis step", "s", {}), ("TopK", "s k", "y i", {})],
         {"from": np.int64([1]), "to": np.int64([99]), "axis": np.int64([1]), "step": np.int64([3]), "k": np.int64([5])})
-    yield "TopK of integers", chain([3, 70], [
-        ("Mul", "x ten", "t", {}), ("Cast", "t", "n", {"to": 6}), ("TopK", "n k", "v i", {}),
-        ("Cast", "v", "p", {"to": 1}), ("Cast", "i", "q", {"to": 1}), ("Concat", "p q", "y", {"axis": 0})],
-        {"ten": np.float32(10), "k": np.int64([7])})
+    for name, shape, k, attributes in (("", [3, 70], 7, {}), (", more than any vectors", [3, 90], 75, {}),
+                                       (" across vectors", [30, 20], 4, {"axis": 0}),
+                                       (" across vectors, of all", [6, 20], 6, {"axis": 0, "largest": 0})):
+        yield f"TopK of integers{name}", chain(shape, [
+            ("Mul", "x much", "t", {}), ("Cast", "t", "n", {"to": 6}), ("TopK", "n k", "v i", attributes),
+            ("Cast", "v", "p", {"to": 1}), ("Cast", "i", "q", {"to": 1}), ("Concat", "p q", "y", {"axis": 0})],
+            {"much": np.float32(10 if k == 7 else 4e8), "k": np.int64([k])})
 
 
 def computed_positions():

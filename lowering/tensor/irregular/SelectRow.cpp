@@ -1,5 +1,6 @@
 #include "lowering/tensor/irregular/SelectRow.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/tensor/irregular/SortOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,8 +11,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// Vectors that hold the best of a row: keys and positions, of so many each. An
-// element beats another one if its key, a signed integer, is greater.
+// Vectors that hold the best of a row: keys and positions, of so many each.
 constexpr int64_t mostVectors = 4;
 
 // Of so many vectors a first pass finds what the best are no worse than: the
@@ -35,9 +35,10 @@ private:
     auto type = VectorType::get({lanes}, scalar.getType());
     return vector::BroadcastOp::create(b, type, scalar);
   }
-  Value splat(Type like, const APInt &number);
-  Value keyOf(Value element);
-  Value keyOfFloat(Value element);
+  Value splat(Type like, const APInt &number) {
+    return order.splat(b, like, number);
+  }
+  Value keyOf(Value element) { return order.keyOf(b, element); }
   Value beats(Value key, Value held) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, key, held);
   }
@@ -59,7 +60,7 @@ private:
   ImplicitLocOpBuilder &b;
   const Input &x;
   int64_t k, lanes, count; // of vectors
-  bool largest;
+  SortOrder order;
   Type type, positionType;
   IntegerType keyType;
   Sizes row;   // the last position is along it
@@ -69,57 +70,12 @@ private:
 RowSelector::RowSelector(ImplicitLocOpBuilder &b, const Input &x, int64_t k,
                          int64_t lanes, bool largest)
     : b(b), x(x), k(k), lanes(lanes), count(llvm::divideCeil(k, lanes)),
-      largest(largest), type(getElementTypeOrSelf(x.lowered)),
-      keyType(b.getIntegerType(type.getIntOrFloatBitWidth())) {
+      order(x, largest), type(getElementTypeOrSelf(x.lowered)),
+      keyType(order.keys) {
   std::optional<int64_t> size = x.sizes.back().number;
   positionType = size && *size <= std::numeric_limits<int32_t>::max()
                      ? b.getI32Type()
                      : b.getI64Type();
-}
-
-Value RowSelector::splat(Type like, const APInt &number) {
-  auto vector = dyn_cast<VectorType>(like);
-  TypedAttr value = b.getIntegerAttr(keyType, number);
-  if (vector)
-    value = DenseElementsAttr::get(vector.clone(keyType), Attribute(value));
-  return arith::ConstantOp::create(b, value);
-}
-
-// Of a float: its bits in the order of its value. Zeros are equal, NaN is just
-// beyond infinity, so that the least key of all is of none.
-Value RowSelector::keyOfFloat(Value element) {
-  unsigned bits = keyType.getWidth();
-  Type keys = keyType;
-  if (auto vector = dyn_cast<VectorType>(element.getType()))
-    keys = vector.clone(keyType);
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element.getType()));
-  Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, element,
-                                       zero);
-  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, element,
-                                      element);
-  element = arith::SelectOp::create(b, isZero, zero, element);
-  Value key = arith::BitcastOp::create(b, keys, element);
-  Value sign = arith::ShRSIOp::create(b, key,
-                                      splat(keys, APInt(bits, bits - 1)));
-  Value turned = arith::AndIOp::create(
-      b, sign, splat(keys, APInt::getSignedMaxValue(bits)));
-  key = arith::XOrIOp::create(b, key, turned);
-  APInt beyond = APFloat::getInf(cast<FloatType>(type).getFloatSemantics())
-                     .bitcastToAPInt() + 1;
-  return arith::SelectOp::create(b, isNan, splat(keys, beyond), key);
-}
-
-Value RowSelector::keyOf(Value element) {
-  Value key = isa<FloatType>(type) ? keyOfFloat(element) : element;
-  unsigned bits = keyType.getWidth();
-  APInt turned = APInt::getZero(bits);
-  if (x.element.isUnsignedInteger())
-    turned = APInt::getSignedMinValue(bits);
-  if (!largest)
-    turned.flipAllBits();
-  return turned.isZero()
-             ? key
-             : arith::XOrIOp::create(b, key, splat(key.getType(), turned));
 }
 
 Value RowSelector::slots(int64_t first) {

@@ -3,12 +3,16 @@
 // those that it does not beat, and every one behind it moves by one: stable. NaN
 // is greater than all others, as in the standard's reference.
 //
-// Where rows lie side by side in memory and the best few fit into registers, a
-// vector of elements is compared with the last of them at once.
+// Where the elements of a row lie side by side in memory and the best few fit
+// into registers, a vector of elements is compared with the last of them at
+// once; where the best are many, they are sorted. Where elements of several rows
+// lie side by side, each row is a lane.
 #include "dialects/onnx/Families.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/irregular/Irregular.h"
+#include "lowering/tensor/irregular/SelectColumns.h"
 #include "lowering/tensor/irregular/SelectRow.h"
+#include "lowering/tensor/irregular/SortRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -66,6 +70,21 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
                                       op.getLargest(), row, std::move(into));
                    });
     }
+    if (int64_t lanes = lanesOfSort(op, x, axis, place.k)) {
+      Sizes rows = x.sizes;
+      rows.back() = 1;
+      results.append(memoryOfSort(builder, x, lanes));
+      results = visit(builder, rows, results,
+                      [&](ArrayRef<Index> row, Tensors into) {
+                        return sortRow(builder, x, place.k.get(), lanes,
+                                       op.getLargest(), row, std::move(into));
+                      });
+      results.truncate(2);
+      return results;
+    }
+    if (int64_t lanes = lanesOfColumns(op, x, axis, place.k))
+      return selectColumns(builder, x, axis, place.k.get(), lanes,
+                           op.getLargest(), std::move(results));
     // The axis innermost, whichever it is; nothing to look at for no result.
     Sizes every = x.sizes;
     every[axis] = onnxc::select(place.k == 0, 0, every[axis]);

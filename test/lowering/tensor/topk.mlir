@@ -20,16 +20,45 @@ func.func @few_of_many(%x: tensor<8x1000xf32>) -> (tensor<8x10xf32>, tensor<8x10
   return %v, %i : tensor<8x10xf32>, tensor<8x10xi64>
 }
 
-// A hundred vectors' worth of the best is no case for registers, nor are elements that lie apart.
+// A hundred vectors' worth of the best is no case for registers: the last of them is found bit by bit, then four passes
+// sort what is no worse by a byte each.
 // CHECK-LABEL: @many
-// CHECK-NOT: vector.
-// CHECK: return
+// CHECK: tensor.empty() : tensor<4x256xi64>
+// CHECK: scf.for
+// CHECK: arith.cmpi sge, {{.*}} : vector<16xi32>
+// CHECK: scf.while
+// CHECK: linalg.fill
+// CHECK-COUNT-4: arith.shrui {{.*}} : i64
+// CHECK-COUNT-4: arith.shrui {{.*}} : i64
 func.func @many(%x: tensor<8x3000xf32>) -> (tensor<8x1600xf32>, tensor<8x1600xi64>) {
   %k = "onnx.Constant"() {value = dense<1600> : tensor<1xi64>} : () -> tensor<1xi64>
   %v, %i = "onnx.TopK"(%x, %k) : (tensor<8x3000xf32>, tensor<1xi64>) -> (tensor<8x1600xf32>, tensor<8x1600xi64>)
   return %v, %i : tensor<8x1600xf32>, tensor<8x1600xi64>
 }
 
+// CHECK-LABEL: @all_need_no_bound
+// CHECK-NOT: scf.while
+// CHECK: linalg.fill
+func.func @all_need_no_bound(%x: tensor<8x300xf32>) -> (tensor<8x300xf32>, tensor<8x300xi64>) {
+  %k = "onnx.Constant"() {value = dense<300> : tensor<1xi64>} : () -> tensor<1xi64>
+  %v, %i = "onnx.TopK"(%x, %k) : (tensor<8x300xf32>, tensor<1xi64>) -> (tensor<8x300xf32>, tensor<8x300xi64>)
+  return %v, %i : tensor<8x300xf32>, tensor<8x300xi64>
+}
+
+// Each lane is a row of its own; the last vector begins at column 4.
+// CHECK-LABEL: @few_across_vectors
+// CHECK: arith.minsi {{.*}}, %c4
+// CHECK: vector.transfer_read {{.*}} tensor<1000x20xf32>, vector<16xf32>
+// CHECK: vector.reduction <or>
+// CHECK: scf.if
+// CHECK: vector.transfer_write {{.*}} vector<16xi64>, tensor<2x20xi64>
+func.func @few_across_vectors(%x: tensor<1000x20xf32>) -> (tensor<2x20xf32>, tensor<2x20xi64>) {
+  %k = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %v, %i = "onnx.TopK"(%x, %k) {axis = 0 : i64} : (tensor<1000x20xf32>, tensor<1xi64>) -> (tensor<2x20xf32>, tensor<2x20xi64>)
+  return %v, %i : tensor<2x20xf32>, tensor<2x20xi64>
+}
+
+// Rows of less than a vector lie apart.
 // CHECK-LABEL: @apart
 // CHECK-NOT: vector.
 // CHECK: return
