@@ -207,6 +207,25 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
   return isApart;
 }
 
+bool sharesNothing(linalg::GenericOp root, const LoopRoles &roles) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  auto isLong = [&](unsigned loop) { return extents[loop] != 1; };
+  SmallVector<AffineMap> maps = llvm::map_to_vector(
+      root.getDpsInputOperands(),
+      [&](OpOperand *input) { return root.getMatchingIndexingMap(input); });
+  auto movesPlainly = [&](AffineMap map) {
+    return map.isProjectedPermutation(/*allowZeroInResults=*/true) &&
+           map.isFunctionOfDim(roles.vector);
+  };
+  auto movesAlways = [&](AffineMap map) {
+    return llvm::all_of(llvm::seq(map.getNumDims()), [&](unsigned loop) {
+      return !isLong(loop) || map.isFunctionOfDim(loop);
+    });
+  };
+  return llvm::none_of(roles.pixels, isLong) &&
+         llvm::all_of(maps, movesPlainly) && llvm::any_of(maps, movesAlways);
+}
+
 FailureOr<SmallVector<Border>> inferBorders(tensor::PadOp pad, AffineMap map,
                                             const LoopRoles &roles) {
   SmallVector<Border> windows;

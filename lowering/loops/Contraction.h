@@ -64,6 +64,11 @@ int64_t constantTerm(mlir::AffineExpr sum);
 bool sumsAlongVectors(mlir::linalg::GenericOp root, const LoopRoles &roles,
                       TargetAttr target);
 
+// Whether every iteration reads an element of its own and all inputs move with
+// every loop of the output: there is no row for a tile to share anything with,
+// and one that walks along the sum would leave the order of memory.
+bool sharesNothing(mlir::linalg::GenericOp root, const LoopRoles &roles);
+
 // The input whose vectors all rows of a tile are multiplied with; null where
 // there is none or more than one.
 mlir::OpOperand *inputOfPanels(mlir::linalg::GenericOp root,

@@ -390,7 +390,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
                "vector form";
       return;
     }
-    if (sumsAlongVectors(root, *roles, target))
+    if (sumsAlongVectors(root, *roles, target) || sharesNothing(root, *roles))
       return;
     packColumns(root, *roles, target);
     Group group{root, {}, root};

@@ -374,6 +374,13 @@ def chains():
         {"zero": np.int64([0]), "one": np.int64([1]), "u": normal(2, 5)})
     gelu = [("Div", "x r", "a", {}), ("Erf", "a", "e", {}), ("Add", "e one", "f", {}), ("Mul", "x f", "g", {}),
             ("Mul", "g half", "y", {})]
+    for shape, axes in (([9, 21, 40], [0]), ([9, 21, 40], [0, 1]), ([9, 21, 40], [1]), ([9, 21, 40], [0, 2]), ([70, 3], [0])):
+        yield f"ReduceLogSumExp of {shape} over {axes}", chain(shape, [
+            ("ReduceLogSumExp", "x a", "y", {"keepdims": 1})], {"a": np.int64(axes)})
+    for equation in ("ij,ij->i", "ij,ij->j"):
+        for columns in (5, 40):
+            yield f"weighted sum {equation} of {columns} columns", chain([30, columns], [
+                ("Einsum", "x w", "y", {"equation": equation})], {"w": normal(30, columns, seed=5)}, ranks=1)
     yield "GELU", chain([7, 33], gelu, {"r": np.float32(2 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)})
     yield "SiLU of a product", chain([7, 33], [("MatMul", "x w", "m", {}), ("Sigmoid", "m", "s", {}),
                                               ("Mul", "m s", "y", {})], {"w": normal(33, 21)})

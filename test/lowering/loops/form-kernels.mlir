@@ -103,4 +103,39 @@ func.func @deep_product_over_its_residual(%x: tensor<128x3000xf32>, %w: tensor<3
   return %r : tensor<128x256xf32>
 }
 
+// Each element belongs to one sum alone, as do the two that are multiplied: rows of a tile share nothing, and memory is
+// walked in its order.
+// CHECK-LABEL: @sum_of_what_nothing_shares
+// CHECK-NOT: onnxc.kernel
+// CHECK: return
+func.func @sum_of_what_nothing_shares(%x: tensor<64x512x128xf32>, %m: tensor<512x128xf32>, %e: tensor<512x128xf32>) -> tensor<512x128xf32> {
+  %y = linalg.generic {indexing_maps = [affine_map<(k, m, n) -> (k, m, n)>, affine_map<(k, m, n) -> (m, n)>,
+                                        affine_map<(k, m, n) -> (m, n)>],
+      iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%x, %m : tensor<64x512x128xf32>, tensor<512x128xf32>) outs(%e : tensor<512x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %d = arith.subf %a, %b : f32
+    %p = math.exp %d : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<512x128xf32>
+  return %y : tensor<512x128xf32>
+}
+
+// The rows of this one share the vectors of weights.
+// CHECK-LABEL: @sum_of_weighted_rows
+// CHECK: onnxc.kernel #onnxc.contraction
+func.func @sum_of_weighted_rows(%x: tensor<64x512x128xf32>, %w: tensor<64x128xf32>, %e: tensor<512x128xf32>) -> tensor<512x128xf32> {
+  %y = linalg.generic {indexing_maps = [affine_map<(k, m, n) -> (k, m, n)>, affine_map<(k, m, n) -> (k, n)>,
+                                        affine_map<(k, m, n) -> (m, n)>],
+      iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%x, %w : tensor<64x512x128xf32>, tensor<64x128xf32>) outs(%e : tensor<512x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<512x128xf32>
+  return %y : tensor<512x128xf32>
+}
+
 }
