@@ -451,6 +451,9 @@ def computed_positions():
         yield f"Resize {mode}, twice as large", resize([1, 3, 17, 33], [1, 1, 2, 2], mode)
         yield f"Resize {mode}, by a fraction", resize([2, 3, 20, 50], [1, 1, 1.25, 1.75], mode)
         yield f"Resize {mode}, smaller", resize([1, 3, 20, 50], [1, 1, 0.75, 0.375], mode)
+        if mode != "nearest":
+            yield f"Resize {mode}, smaller and smooth", resize([1, 3, 20, 50], [1, 1, 0.75, 0.375], mode, antialias=1)
+            yield f"Resize {mode}, much smaller and smooth", resize([1, 3, 50, 60], [1, 1, 0.25, 0.05], mode, antialias=1)
         yield f"Resize {mode}, rows shorter than a vector", resize([1, 3, 5, 3], [1, 1, 4, 9], mode)
     yield "Resize of corners", resize([1, 2, 9, 40], [1, 1, 3, 3], "linear",
                                       coordinate_transformation_mode="align_corners")

@@ -36,7 +36,7 @@ Sizes here(ImplicitLocOpBuilder &builder, int64_t rank) {
 Value resample(ImplicitLocOpBuilder &builder, const Resampling &how,
                ArrayRef<ResizedAxis> axes, Value image, Type from,
                Type element, ArrayRef<Index> sizes) {
-  int64_t rank = sizes.size(), taps = *how.neighbours();
+  int64_t rank = sizes.size(), taps = *how.neighbours(axes[0]);
   Type wide = how.nearest ? Type(builder.getF32Type())
                           : wideType(builder, from);
   SmallVector<ResizeTables> tables;
@@ -163,6 +163,10 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
   }
 
   static Value ratio(ScalarBuilder &scalars, Index to, Index from) {
+    if (to.number && from.number)
+      return arith::ConstantOp::create(
+          scalars,
+          scalars.getF64FloatAttr(double(to.get()) / double(from.get())));
     Scalar quotient = asReal(scalars, to) / asReal(scalars, from);
     return quotient.value;
   }
@@ -253,7 +257,7 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
         sizes[axis.dim] = axis.to;
       bool isLast = now.size() == axes.size();
       Type to = isLast ? inputs[0].element : wideType(builder, element);
-      image = how.neighbours()
+      image = how.neighbours(now[0])
                   ? resample(builder, how, now, image, element, to, sizes)
                   : accumulate(builder, how, now[0], image, element, to, sizes);
       element = to;

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -23,15 +24,28 @@ Index whole(ScalarBuilder &scalars, ImplicitLocOpBuilder &builder, Scalar x) {
                        scalars, scalars.getIndexType(), number)};
 }
 
+// More of them are read one after another.
+static constexpr double mostNeighbours = 16;
+
 Resampling::Resampling(ResizeOp op)
     : op(op), coordinates(op.getCoordinateTransformationMode()),
       nearest(op.getMode() == "nearest"), cubic(op.getMode() == "cubic"),
       antialias(op.getAntialias() != 0) {}
 
-std::optional<int64_t> Resampling::neighbours() const {
+std::optional<int64_t>
+Resampling::neighbours(const ResizedAxis &axis) const {
   if (nearest)
     return 1;
-  return antialias ? std::nullopt : std::optional<int64_t>(cubic ? 4 : 2);
+  double reach = cubic ? 2 : 1;
+  if (!antialias)
+    return 2 * reach;
+  APFloat scale(0.0);
+  if (!matchPattern(axis.scale, m_ConstantFloat(&scale)))
+    return std::nullopt;
+  // As firstNeighbour() of the run tells.
+  double stretch = std::min(scale.convertToDouble(), 1.0);
+  double most = -2 * std::floor(-reach / stretch);
+  return most <= mostNeighbours ? std::optional<int64_t>(most) : std::nullopt;
 }
 
 namespace {
@@ -150,7 +164,7 @@ bool creeps(DenseElementsAttr positions) {
 
 ResizeTables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
                       const ResizedAxis &axis, Type share) {
-  int64_t taps = *how.neighbours();
+  int64_t taps = *how.neighbours(axis);
   // Narrow positions fill vectors better.
   bool narrow = axis.from.number && *axis.from.number <= INT32_MAX;
   Type position = narrow ? builder.getI32Type() : builder.getI64Type();

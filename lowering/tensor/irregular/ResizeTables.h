@@ -23,8 +23,8 @@ struct Resampling {
   explicit Resampling(ResizeOp op);
   // Elements outside of the region of interest have NaN as weight.
   bool crops() const { return coordinates == "tf_crop_and_resize"; }
-  // How many neighbours have a weight, where that does not depend on the scale.
-  std::optional<int64_t> neighbours() const;
+  // How many neighbours have a weight, where that is known here and a few.
+  std::optional<int64_t> neighbours(const ResizedAxis &axis) const;
 
   mutable ResizeOp op; // getters are not const
   llvm::StringRef coordinates;
