@@ -28,12 +28,25 @@ struct Fold {
 // digits.
 constexpr int64_t manyElements = 1 << 14;
 
+// Where the rows lie across vectors, positions along an axis that is known to be
+// short fill those better as 32 bits. A row along vectors has one result.
+void narrowPositions(ReductionOpInterface op, Value data, int64_t axis,
+                     SmallVector<Type> &types) {
+  auto type = cast<RankedTensorType>(data.getType());
+  int64_t size = type.getDimSize(axis);
+  if (axis + 1 < type.getRank() && !ShapedType::isDynamic(size) &&
+      size <= INT32_MAX)
+    types.back() = IntegerType::get(op.getContext(), 32);
+}
+
 // Long sums of floats are folded in doubles.
 SmallVector<Type> accumulatorTypes(ReductionOpInterface op, Value data) {
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   SmallVector<Type> types =
       llvm::map_to_vector(op.accumulatorTypes(element), computeType);
   FailureOr<SmallVector<int64_t>> axes = op.reducedAxes();
+  if (succeeded(axes) && types.size() == 2)
+    narrowPositions(op, data, axes->front(), types);
   bool isSum = types.size() == 1 && types[0].isF32() &&
                op.identity()[0].literal == 0.0;
   if (failed(axes) || !isSum)
@@ -49,8 +62,9 @@ SmallVector<Type> accumulatorTypes(ReductionOpInterface op, Value data) {
   return types;
 }
 
-Scalar number(ScalarBuilder &scalars, Value index) {
-  Type type = scalars.getI64Type();
+Scalar number(ScalarBuilder &scalars, Value index, Type type = {}) {
+  if (!type)
+    type = scalars.getI64Type();
   return {scalars, arith::IndexCastOp::create(scalars, type, index), type};
 }
 
@@ -73,7 +87,8 @@ SmallVector<Value> accumulate(ImplicitLocOpBuilder &builder,
   auto combine = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
     Scalar index;
     if (!fold.iterators.empty())
-      index = number(scalars, linalg::IndexOp::create(scalars, fold.foldedDim));
+      index = number(scalars, linalg::IndexOp::create(scalars, fold.foldedDim),
+                     types.size() == 2 ? types.back() : Type());
     Scalar x = types[0].isF64() ? cast(args[0], types[0]) : args[0];
     return op.combine(args.drop_front(from.size()), x, index);
   };
@@ -92,7 +107,7 @@ Value finish(ImplicitLocOpBuilder &builder, ReductionOpInterface op,
   auto body = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
     SmallVector<Scalar> results =
         op.finish(args.drop_back(), number(scalars, fold.count));
-    if (types[0].isF64())
+    if (types[0].isF64() || types.size() == 2)
       results[0] = cast(results[0], result);
     return results;
   };

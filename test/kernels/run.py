@@ -440,6 +440,11 @@ def selections():
             ("Mul", "x much", "t", {}), ("Cast", "t", "n", {"to": 6}), ("TopK", "n k", "v i", attributes),
             ("Cast", "v", "p", {"to": 1}), ("Cast", "i", "q", {"to": 1}), ("Concat", "p q", "y", {"axis": 0})],
             {"much": np.float32(10 if k == 7 else 4e8), "k": np.int64([k])})
+    for op in ("ArgMax", "ArgMin"):
+        for last in (0, 1):
+            yield f"{op} of columns, {'last' if last else 'first'}", chain([6, 21, 37], [
+                ("Round", "x", "r", {}), (op, "r", "i", {"axis": 1, "select_last_index": last}),
+                ("Cast", "i", "y", {"to": 1})])
 
 
 def computed_positions():

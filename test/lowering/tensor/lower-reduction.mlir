@@ -34,3 +34,14 @@ func.func @position_and_value_are_folded_together(%x: tensor<2x3xf32>) -> tensor
   %0 = "onnx.ArgMax"(%x) {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x1xi64>
   return %0 : tensor<2x1xi64>
 }
+
+// -----
+
+// Lanes of 64 bits are half as many.
+// CHECK-LABEL: @positions_across_vectors_are_narrow
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<20xf32>, tensor<20xi32>)
+// CHECK: arith.extsi {{.*}} : i32 to i64
+func.func @positions_across_vectors_are_narrow(%x: tensor<3x20xf32>) -> tensor<1x20xi64> {
+  %0 = "onnx.ArgMax"(%x) {axis = 0 : i64} : (tensor<3x20xf32>) -> tensor<1x20xi64>
+  return %0 : tensor<1x20xi64>
+}
