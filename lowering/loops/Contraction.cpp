@@ -47,6 +47,19 @@ bool isInnermost(AffineMap map, unsigned loop, ArrayRef<int64_t> extents) {
   return false;
 }
 
+// Whether a window slides along `loop` that has all but one of its elements in
+// common with the next one.
+bool sharesWindows(linalg::GenericOp root, unsigned loop) {
+  for (AffineMap map : root.getIndexingMapsArray())
+    for (AffineExpr index : map.getResults())
+      for (auto [tap, kind] : llvm::enumerate(root.getIteratorTypesArray()))
+        if (int64_t step = coefficient(index, loop);
+            step && kind == utils::IteratorType::reduction &&
+            coefficient(index, tap) >= step)
+          return true;
+  return false;
+}
+
 // The innermost loop of the output that runs more than once.
 std::optional<unsigned> vectorLoop(linalg::GenericOp root, AffineMap output) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
@@ -113,6 +126,13 @@ int64_t constantTerm(AffineExpr sum) {
   return binary.getKind() == AffineExprKind::Add ? lhs + rhs : lhs * rhs;
 }
 
+bool isDepthwise(linalg::GenericOp root, const LoopRoles &roles) {
+  return llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+    return !root.payloadUsesValueFromOperand(input) ||
+           dependsOn(root.getMatchingIndexingMap(input), roles.vector);
+  });
+}
+
 OpOperand *inputOfPanels(linalg::GenericOp root, const LoopRoles &roles) {
   OpOperand *found = nullptr;
   for (OpOperand *input : root.getDpsInputOperands()) {
@@ -167,11 +187,13 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     unsigned loop = cast<AffineDimExpr>(result).getPosition();
     if (loop == *vector)
       continue;
-    // Rows of a tile share the vectors that they are multiplied with.
+    // Rows of a tile share the vectors that they are multiplied with, or those
+    // that the windows of several of them reach.
     bool movesVectors = llvm::all_of(maps, [&](AffineMap map) {
       return dependsOn(map, loop) || !dependsOn(map, *vector);
     });
-    (movesVectors ? roles.batches : roles.pixels).push_back(loop);
+    bool isBatch = movesVectors && !sharesWindows(root, loop);
+    (isBatch ? roles.batches : roles.pixels).push_back(loop);
   }
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)

@@ -55,6 +55,10 @@ mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
 // The coefficient of a loop in a sum of multiples.
 int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
 
+// Whether all that is read is read along the vectors: depthwise convolutions
+// and pools.
+bool isDepthwise(mlir::linalg::GenericOp root, const LoopRoles &roles);
+
 // What a sum of multiples is at loop zero.
 int64_t constantTerm(mlir::AffineExpr sum);
 

@@ -67,13 +67,9 @@ bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,
   } else if (window) {
     return false;
   }
-  bool depthwise = llvm::all_of(root.getDpsInputOperands(), [&](auto *input) {
-    return root.getMatchingIndexingMap(input).isFunctionOfDim(
-        nest.roles.vector);
-  });
-  return *extent == 1 ||
-         (loops.size() == 1 &&
-          *extent <= (depthwise ? shortDepthwiseReduction : shortReduction));
+  int64_t few = isDepthwise(root, nest.roles) ? shortDepthwiseReduction
+                                              : shortReduction;
+  return *extent == 1 || (loops.size() == 1 && *extent <= few);
 }
 
 void ContractionEmitter::reduce(ArrayRef<unsigned> loops, Tile &tile, Rows live,

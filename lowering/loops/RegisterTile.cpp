@@ -95,9 +95,7 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   shape.columns = extents[roles.vector];
   shape.elementBits =
       getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
-  shape.depthwise = llvm::all_of(root.getDpsInputOperands(), [&](auto *input) {
-    return root.getMatchingIndexingMap(input).isFunctionOfDim(roles.vector);
-  });
+  shape.depthwise = isDepthwise(root, roles) && !roles.pixels.empty();
   shape.taps = extents[roles.reductions.back()];
   // Pixels that a window slides over stay rows of an image.
   bool slides = false;
