@@ -348,7 +348,8 @@ class PoolOp<string type, list<int> versions>
     : SizedOp<type, versions, [DeclareOpInterfaceMethods<PoolOpInterface>]> {
   let family = "window";
   string identity = "0";
-  string combine = ?;                           // of acc and x
+  string element = "x";                         // what is folded for x
+  string combine = ?;                           // of acc and an element x, or another acc
   string finish = "acc";                        // of acc and count
   string countsPadding = "false";
   let extraClassDeclaration = shapesDeclaration # [{
@@ -357,6 +358,9 @@ class PoolOp<string type, list<int> versions>
   }];
   let extraClassDefinition = record # inferSized # [{
 Scalar $cppClass::identity() { return }] # identity # [{; }
+Scalar $cppClass::element(Scalar x) {
+  return }] # element # [{;
+}
 Scalar $cppClass::combine(Scalar acc, Scalar x) {
   return }] # combine # [{;
 }

@@ -78,6 +78,7 @@ def PoolOpInterface : OpInterface<"PoolOpInterface", [SizedOpInterface]> {
   let methods = [
     InterfaceMethod<"", "llvm::FailureOr<onnxc::Window>", "window", (ins "llvm::ArrayRef<onnxc::Input>":$inputs)>,
     InterfaceMethod<"", "onnxc::Scalar", "identity">,
+    InterfaceMethod<"what is folded for an element", "onnxc::Scalar", "element", (ins "onnxc::Scalar":$x)>,
     InterfaceMethod<"", "onnxc::Scalar", "combine", (ins "onnxc::Scalar":$acc, "onnxc::Scalar":$x)>,
     InterfaceMethod<"", "onnxc::Scalar", "finish", (ins "onnxc::Scalar":$acc, "onnxc::Scalar":$count)>,
     InterfaceMethod<"whether padding counts as elements", "bool", "countsPadding">,

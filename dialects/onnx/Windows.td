@@ -30,7 +30,8 @@ def LpPoolOp : PoolOp<"LpPool", [2, 11, 18, 22]> {
                    OptionalAttr<Ints>:$dilations, Ints:$kernel_shape, IntOr<"2">:$p, OptionalAttr<Ints>:$pads,
                    OptionalAttr<Ints>:$strides);
   let results = (outs FloatTensor:$y);
-  let combine = "acc + (getP() == 1 ? abs(x) : getP() == 2 ? x * x : pow(abs(x), getP()))";
+  let element = "getP() == 1 ? abs(x) : getP() == 2 ? x * x : pow(abs(x), getP())";
+  let combine = "acc + x";
   let finish = "getP() == 1 ? acc : getP() == 2 ? sqrt(acc) : pow(acc, 1.0 / getP())";
 }
 

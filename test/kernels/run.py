@@ -157,6 +157,30 @@ def lone_windows():
     yield "depthwise 3x3 alone, wide rows", convolution([1, 2, 5, 700], 2, (3, 3), group=2, before=False, pads=[1] * 4)
 
 
+def pools():
+    """Of images with channels last. Large windows are folded along one dimension after another."""
+    def pool(kind, shape, kernel, sizes=None, **attributes):
+        channels, dims = shape[1], len(kernel)
+        weights = {name: normal(channels, channels, *[1] * dims, seed=i, scale=0.3) for i, name in enumerate("uv")}
+        return chain(shape, [("Conv", "x u", "z", {}), (kind, "z", "p", {"kernel_shape": kernel, **attributes}),
+                             ("Conv", "p v", "y", {})], weights, sizes)
+    for kind, more in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1}), ("LpPool", {})):
+        name = kind + " with padding" * bool(more)
+        yield f"{name} 3x3 between", pool(kind, [2, 20, 19, 17], [3, 3], pads=[1] * 4, **more)
+        yield f"{name} 5x5", pool(kind, [1, 20, 13, 22], [5, 5], pads=[2] * 4, **more)
+        yield f"{name} 5x7, stride 2 and 1, pads that differ", pool(
+            kind, [2, 9, 23, 31], [5, 7], strides=[2, 1], pads=[0, 3, 4, 2], **more)
+        yield f"{name} 13x13 of as many pixels", pool(kind, [1, 17, 13, 13], [13, 13], pads=[6] * 4, **more)
+        yield f"{name} 9x9, no pads, dilated", pool(kind, [1, 8, 20, 19], [9, 9], dilations=[2, 1], **more)
+        yield f"{name} 3x3x3", pool(kind, [1, 20, 6, 9, 8], [3, 3, 3], pads=[1] * 6, **more)
+        yield f"{name} 6x6, rounded up", pool(kind, [1, 5, 20, 23], [6, 6], strides=[1, 2], pads=[1] * 4, ceil_mode=1,
+                                              **more)
+        yield f"{name} 5x5, sizes of the run", pool(kind, ["n", 20, "h", "w"], [5, 5], pads=[2] * 4, **more,
+                                                    sizes=[[1, 20, 9, 30], [2, 20, 3, 2], [1, 20, 1, 7]])
+        yield f"{name} 3x3, sizes of the run", pool(kind, [1, 20, "h", "w"], [3, 3], pads=[1] * 4, **more,
+                                                    sizes=[[1, 20, 9, 30], [1, 20, 3, 2], [1, 20, 2, 9]])
+
+
 def transposed_convolutions():
     """Between convolutions of channels that are last. Kernel, stride, pads, output padding, dilation, groups."""
     forms = {
@@ -502,7 +526,7 @@ def single_steps():
 
 
 def all_cases():
-    for kind in (convolutions, siblings, lone_windows, transposed_convolutions, products, rows, attention, samples,
+    for kind in (convolutions, siblings, pools, lone_windows, transposed_convolutions, products, rows, attention, samples,
                  chains, selections, computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
