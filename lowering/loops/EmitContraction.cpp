@@ -361,7 +361,7 @@ void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
 }
 
 // Rows of unknown number: those at a border one by one, the others in whole
-// tiles and a rest.
+// tiles and a rest in halves of one.
 void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
   OpFoldResult extent = nest.sizes[*nest.row];
   const ContractionNest::SizedBorder *window = nest.rowWindow();
@@ -399,7 +399,7 @@ void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
 void ContractionEmitter::walkRowRange(ArrayRef<int> steps, Tile tile,
                                       OpFoldResult begin, OpFoldResult end) {
   for (int64_t rows = nest.schedule.getRows(); rows > 0;
-       rows = rows > 2 ? 2 : rows - 1) {
+       rows = llvm::PowerOf2Ceil(rows) / 2) {
     tile.rows = rows;
     OpFoldResult tiles = floorDivide(b, subtract(b, end, begin), rows);
     OpFoldResult rest = add(b, begin, multiply(b, tiles, number(b, rows)));

@@ -66,12 +66,15 @@ int64_t rowStrideOf(linalg::GenericOp root, const LoopRoles &roles) {
     AffineMap map = root.getMatchingIndexingMap(input);
     if (roles.pixels.empty() || !map.isFunctionOfDim(roles.pixels.back()))
       continue;
-    if (!type.hasStaticShape())
-      return pageBytes;
     int64_t stride = type.getElementTypeBitWidth() / 8, sum = 0;
     for (int64_t i = type.getRank() - 1; i >= 0; --i) {
-      sum += stride * coefficient(map.getResult(i), roles.pixels.back());
-      stride *= type.getDimSize(i);
+      int64_t steps = coefficient(map.getResult(i), roles.pixels.back());
+      if (steps && ShapedType::isDynamic(stride))
+        return pageBytes;
+      sum += steps ? stride * steps : 0;
+      stride = ShapedType::isDynamic(stride) || type.isDynamicDim(i)
+                   ? ShapedType::kDynamic
+                   : stride * type.getDimSize(i);
     }
     bytes = std::max(bytes, sum);
   }

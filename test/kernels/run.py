@@ -116,6 +116,23 @@ def convolutions():
                                                               sizes=[[1, 40, 21, 19], [3, 40, 21, 19]])
     yield "5x5, three output channels, sizes of the run", convolution(
         ["n", 24, "h", "w"], 3, (5, 5), pads=[2] * 4, sizes=[[2, 24, 9, 40], [1, 24, 6, 5], [1, 24, 3, 2]])
+    # By Winograd's filtering, with tiles at borders that the run finds.
+    images = [(1, 1), (3, 4), (4, 2), (9, 30), (20, 5), (37, 41)]
+    yield "3x3, many channels, height and width of the run", convolution(
+        [1, 40, "h", "w"], 56, (3, 3), **same, sizes=[[1, 40, *image] for image in images])
+    yield "3x3, many channels, all sizes of the run, pads that differ", convolution(
+        ["n", 64, "h", "w"], 72, (3, 3), pads=[0, 2, 1, 0], sizes=[[2, 64, 7, 9], [1, 64, 30, 33], [3, 64, 2, 1]])
+    yield "3x3, many channels, width of the run, no pads", convolution(
+        [1, 48, 22, "w"], 33, (3, 3), sizes=[[1, 48, 22, 3], [1, 48, 22, 17]])
+    # Rows of a tile and each number that is left of them.
+    widths = [[1, 20, 2, width] for width in (*range(1, 17), 29, 43)]
+    yield "1x1, every width", convolution([1, 20, 2, "w"], 40, (1, 1), sizes=widths)
+    yield "3x3, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths, **same)
+    # Longer windows than code for each tile at a border pays for.
+    yield "depthwise 31x31", convolution([1, 20, 32, 32], 20, (31, 31), group=20, pads=[15] * 4)
+    yield "depthwise 13x21, stride 2, pads that differ", convolution(
+        [1, 20, 15, 30], 20, (13, 21), group=20, strides=[1, 2], pads=[7, 13, 5, 9])
+    yield "21 taps", convolution([1, 12, 30], 20, (21,), pads=[10, 10])
     for name, batch in (("batch", ["n", 16, 20, 20]), ("height and width", [1, 16, "h", "w"])):
         sizes = [[1, 16, 20, 20], [3, 16, 20, 20]] if batch[0] == "n" else [[1, 16, 9, 30], [1, 16, 20, 5]]
         yield f"3x3, {name} of the run", convolution(batch, 24, (3, 3), sizes=sizes, **same)
