@@ -88,7 +88,7 @@ private:
   Rows liveRows(const Tile &tile, unsigned tap, int64_t at, Rows live);
   std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
   tapRange(const ContractionNest::SizedBorder &window, const Tile &tile);
-  bool isAllInside(int64_t start, int64_t rows);
+  std::optional<RowWindow> staticRowWindow();
   int firstLongLoop() const;
 
   mlir::ImplicitLocOpBuilder &b;

@@ -20,9 +20,6 @@ using namespace mlir;
 namespace onnxc {
 namespace contraction {
 
-// More copies of the reduction than this cost more in instructions than the
-// border's zeros cost in multiplications.
-constexpr int64_t mostBorderCopies = 32;
 // Elements of a panel that is copied onto the stack.
 constexpr int64_t mostScratch = 1 << 13;
 
@@ -263,29 +260,24 @@ void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
   if (!nest.row)
     return walk(steps, tile);
   std::optional<int64_t> extent = getConstantIntValue(nest.sizes[*nest.row]);
-  const ContractionNest::SizedBorder *window = nest.rowWindow();
-  if (!extent || (window && !getConstantIntValue(window->size)))
+  const ContractionNest::SizedBorder *border = nest.rowWindow();
+  if (!extent || (border && !getConstantIntValue(border->size)))
     return walkDynamicRows(steps, tile);
-  if (window) {
-    int64_t taps = *getConstantIntValue(nest.sizes[window->tap]), borders = 0;
-    for (RowTiles group : balancedTiles(*extent, nest.schedule.getRows()))
-      for (int64_t i = 0; i < group.count; ++i)
-        borders += !isAllInside(group.start + i * group.rows, group.rows);
-    if (borders * taps > mostBorderCopies)
-      return walkDynamicRows(steps, tile);
-  }
+  std::optional<RowWindow> window = staticRowWindow();
+  if (window && !peelsTiles(*window, *extent, nest.schedule.getRows()))
+    return walkDynamicRows(steps, tile);
   walkStaticRows(steps, tile, *extent);
 }
 
-bool ContractionEmitter::isAllInside(int64_t start, int64_t rows) {
-  const ContractionNest::SizedBorder *window = nest.rowWindow();
-  if (!window)
-    return true;
-  int64_t taps = *getConstantIntValue(nest.sizes[window->tap]);
-  int64_t last = (start + rows - 1) * window->scale +
-                 (taps - 1) * window->dilation - window->low;
-  return start * window->scale - window->low >= 0 &&
-         last < *getConstantIntValue(window->size);
+// Of rows whose number is known.
+std::optional<RowWindow> ContractionEmitter::staticRowWindow() {
+  const ContractionNest::SizedBorder *border = nest.rowWindow();
+  if (!border)
+    return std::nullopt;
+  int64_t taps = *getConstantIntValue(nest.sizes[border->tap]);
+  return RowWindow{border->scale, border->low,
+                   (taps - 1) * border->dilation + 1, taps,
+                   *getConstantIntValue(border->size)};
 }
 
 // Where copies of the panels lie: a group of them, of one piece each.
@@ -342,10 +334,12 @@ void ContractionEmitter::walkStaticRows(ArrayRef<int> steps, Tile tile,
 void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
                                    RowTiles group) {
   tile.rows = group.rows;
+  std::optional<RowWindow> window = staticRowWindow();
   auto start = [&](int64_t i) { return group.start + i * group.rows; };
   for (int64_t i = 0; i < group.count;) {
     int64_t end = i;
-    while (end < group.count && isAllInside(start(end), group.rows))
+    while (end < group.count &&
+           (!window || window->isInside(start(end), group.rows)))
       ++end;
     tile.border = end > i ? Tile::Inside : Tile::Unrolled;
     tile.firstRow = start(i);

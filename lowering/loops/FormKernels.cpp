@@ -7,6 +7,7 @@
 #include "lowering/loops/EmitPack.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/loops/RowTiles.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
@@ -18,6 +19,10 @@ namespace onnxc {
 #include "lowering/Passes.h.inc"
 
 namespace {
+
+// Multiply-adds of a row that could be done while a pixel of a padded copy is
+// written and read.
+constexpr int64_t fillingCost = 8;
 
 // A kernel to be: its operations, the last of which makes its result.
 struct Group {
@@ -92,17 +97,78 @@ bool ignoresPadding(linalg::GenericOp root, OpOperand *input,
   return element == argument && neutral && isPaddedWith(pad, *neutral);
 }
 
-void addInputs(Group &group, const LoopRoles &roles) {
+// Whether rows at the ends of the image would be computed one by one, and that
+// takes longer than to fill in what is around the image.
+bool isMostlyBorder(linalg::GenericOp root, const Border &border, int64_t size,
+                    int64_t rows) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  if (!border.pixel || llvm::any_of(extents, ShapedType::isDynamic) ||
+      ShapedType::isDynamic(size))
+    return false;
+  int64_t extent = extents[*border.pixel], taps = extents[border.tap];
+  RowWindow window{border.scale, border.low, (taps - 1) * border.dilation + 1,
+                   taps, size};
+  if (peelsTiles(window, extent, rows))
+    return false;
+  int64_t single = 0, reduction = 1;
+  for (int64_t row = 0; row < extent; ++row)
+    single += !window.isInside(row, 1);
+  for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      reduction *= extents[loop];
+  return single * reduction > fillingCost * extent;
+}
+
+// Fills in what is around the image along the rows of tiles; windows are still
+// cut off along other dimensions. Returns what is left for the kernel to do.
+tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
+                              const LoopRoles &roles,
+                              ArrayRef<Border> borders, int64_t rows) {
+  for (const Border &border : borders) {
+    int64_t size = pad.getSourceType().getDimSize(border.dimension);
+    if (roles.pixels.empty() || border.pixel != roles.pixels.back() ||
+        !isMostlyBorder(root, border, size, rows))
+      continue;
+    OpBuilder builder(pad);
+    OpFoldResult zero = builder.getIndexAttr(0);
+    SmallVector<OpFoldResult> low = pad.getMixedLowPad(),
+                              high = pad.getMixedHighPad();
+    SmallVector<OpFoldResult> along(low.size(), zero), behind(along);
+    std::swap(low[border.dimension], along[border.dimension]);
+    std::swap(high[border.dimension], behind[border.dimension]);
+    Value padding = pad.getConstantPaddingValue();
+    auto filled =
+        tensor::PadOp::create(builder, pad.getLoc(), Type(), pad.getSource(),
+                              along, behind, padding);
+    if (filled.getType() == pad.getType()) {
+      pad.getResult().replaceAllUsesWith(filled);
+      return {};
+    }
+    auto rest = tensor::PadOp::create(builder, pad.getLoc(), pad.getType(),
+                                      filled, low, high, padding);
+    pad.getResult().replaceAllUsesWith(rest);
+    return rest;
+  }
+  return pad;
+}
+
+void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
   for (OpOperand *input : group.root.getDpsInputOperands()) {
     Operation *producer = input->get().getDefiningOp();
     if (!producer || producer->getBlock() != group.root->getBlock())
       continue;
     AffineMap map = group.root.getMatchingIndexingMap(input);
     auto pad = dyn_cast<tensor::PadOp>(producer);
-    if (isa<linalg::UnPackOp, WinogradFilterOp>(producer) ||
-        (pad && ignoresPadding(group.root, input, pad) &&
-         succeeded(inferBorders(pad, map, roles))))
+    if (isa<linalg::UnPackOp, WinogradFilterOp>(producer))
       group.ops.insert(producer);
+    if (!pad || !ignoresPadding(group.root, input, pad))
+      continue;
+    FailureOr<SmallVector<Border>> borders = inferBorders(pad, map, roles);
+    if (failed(borders))
+      continue;
+    if (tensor::PadOp rest =
+            fillLongBorders(pad, group.root, roles, *borders, rows))
+      group.ops.insert(rest);
   }
 }
 
@@ -394,17 +460,17 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       return;
     packColumns(root, *roles, target);
     Group group{root, {}, root};
+    ContractionAttr schedule =
+        chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
     addInit(group);
-    addInputs(group, *roles);
+    addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);
     addEpilogue(group, *roles);
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
-        WinogradAttr schedule = filter.getSchedule();
-        return outline(group, schedule, winogradScratch(root, schedule));
+        WinogradAttr filtering = filter.getSchedule();
+        return outline(group, filtering, winogradScratch(root, filtering));
       }
-    ContractionAttr schedule =
-        chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
     // A packed operand has decided how wide the tile is.
     for (Operation *op : group.ops)
       if (auto unpack = dyn_cast<linalg::UnPackOp>(op))

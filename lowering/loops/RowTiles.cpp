@@ -4,6 +4,10 @@
 
 namespace onnxc {
 
+// More copies of the reduction than this cost more in instructions than the
+// border's zeros cost in multiplications.
+constexpr int64_t mostBorderCopies = 32;
+
 std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most) {
   if (extent <= 0)
     return {};
@@ -24,6 +28,19 @@ unsigned tiledLoop(llvm::ArrayRef<int64_t> extents) {
   return extents.size() - 1 -
          std::distance(extents.rbegin(),
                        std::max_element(extents.rbegin(), extents.rend()));
+}
+
+bool RowWindow::isInside(int64_t start, int64_t rows) const {
+  return start * scale - low >= 0 &&
+         (start + rows - 1) * scale - low + reach <= size;
+}
+
+bool peelsTiles(const RowWindow &window, int64_t extent, int64_t mostRows) {
+  int64_t borders = 0;
+  for (RowTiles group : balancedTiles(extent, mostRows))
+    for (int64_t i = 0; i < group.count; ++i)
+      borders += !window.isInside(group.start + i * group.rows, group.rows);
+  return borders * window.taps <= mostBorderCopies;
 }
 
 } // namespace onnxc

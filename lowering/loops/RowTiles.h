@@ -19,4 +19,16 @@ std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most);
 // rows, or whose extent only the run knows, else the longest one.
 unsigned tiledLoop(llvm::ArrayRef<int64_t> extents);
 
+// A window along rows: row i reads `reach` elements from i * scale - low on, at
+// `taps` places, of an image that has `size` of them.
+struct RowWindow {
+  int64_t scale, low, reach, taps, size;
+  // Whether all that these rows read exists.
+  bool isInside(int64_t start, int64_t rows) const;
+};
+
+// Whether each tile of rows at an end of the image has code of its own, in which
+// every tap knows its rows. Otherwise rows there are computed one by one.
+bool peelsTiles(const RowWindow &window, int64_t extent, int64_t mostRows);
+
 } // namespace onnxc
