@@ -43,7 +43,8 @@ int64_t flopsOf(linalg::LinalgOp op) {
 // The products of the transformed tiles; the transforms themselves are few.
 std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule) {
   FailureOr<SquareConvolution> conv = matchSquareConvolution(op);
-  if (failed(conv))
+  if (failed(conv) || !conv->hasFixedImage() ||
+      ShapedType::isDynamic(conv->extent(conv->batch)))
     return std::nullopt;
   int64_t tile = schedule.getTile(), points = (tile + 2) * (tile + 2);
   int64_t tiles = conv->extent(conv->batch) *

@@ -43,7 +43,8 @@ def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
   let summary = "A 3x3 convolution by Winograd's minimal filtering";
   let description = [{
     F(`tile` x `tile`, 3x3): (`tile` + 2)^2 matrix products with the schedule `product` on blocks of `tile_rows` rows of
-    tiles (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015).
+    tiles (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015). Where only the run knows the image,
+    of so many tiles.
   }];
   let parameters = (ins "int64_t":$tile, "int64_t":$tile_rows, "::onnxc::ContractionAttr":$product);
   let assemblyFormat = "`<` struct(params) `>`";

@@ -16,6 +16,8 @@ constexpr int64_t fewestChannels = 24;
 constexpr double leastGain = 1.15;
 // Cycles to move an element of the image to where channels are last.
 constexpr double cyclesOfMove = 0.4;
+// What rows and columns are taken for that the run alone knows.
+constexpr int64_t usualExtent = 64;
 
 // What the transforms of one tile and one vector of channels cost, in cycles of
 // a core with one multiply-add per cycle.
@@ -57,8 +59,13 @@ bool isMultiplyAdd(linalg::GenericOp root) {
          isa_and_nonnull<arith::MulFOp>(product.getDefiningOp());
 }
 
+int64_t pixelsOf(const SquareConvolution &conv, unsigned loop) {
+  int64_t extent = conv.extent(loop);
+  return ShapedType::isDynamic(extent) ? usualExtent : extent;
+}
+
 int64_t tilesOf(const SquareConvolution &conv, unsigned loop, int64_t tile) {
-  return llvm::divideCeil(conv.extent(loop), tile);
+  return llvm::divideCeil(pixelsOf(conv, loop), tile);
 }
 
 // Cycles of the products of all points, and how many rows of tiles they do at
@@ -72,15 +79,18 @@ struct Products {
 // multiplications; what lies between the transforms and the products is written
 // and read once, behind L2 where a block's does not fit there. The smallest
 // block of those that take the least time; but a larger one while it is little
-// beside the weights, which all cores stream at once.
+// beside the weights, which all cores stream at once. Where only the run knows
+// the image, its tiles count as rows of one.
 Products chooseBlocks(const SquareConvolution &conv, int64_t tile,
                       double multiplications, int64_t l2Bytes) {
   int64_t rows = tilesOf(conv, conv.row, tile),
+          columns = tilesOf(conv, conv.column, tile),
           points = (tile + 2) * (tile + 2);
+  if (!conv.hasFixedImage())
+    rows *= std::exchange(columns, 1);
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
   int64_t weights = points * inputs * outputs * 4;
-  int64_t rowBytes =
-      points * tilesOf(conv, conv.column, tile) * (inputs + outputs) * 4;
+  int64_t rowBytes = points * columns * (inputs + outputs) * 4;
   Products best;
   for (int64_t most = 1; most <= rows; ++most) {
     int64_t block = balancedTiles(rows, most).front().rows;
@@ -164,7 +174,8 @@ FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
   conv.batch = batch, conv.row = row, conv.column = column;
   conv.input = input, conv.output = last;
   for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))
-    if (ShapedType::isDynamic(extent) && int64_t(loop) != batch)
+    if (ShapedType::isDynamic(extent) && int64_t(loop) != batch &&
+        loop != conv.row && loop != conv.column)
       return failure();
   int64_t expected[] = {last, input, conv.filterRow, conv.filterColumn};
   for (auto [index, loop] : llvm::zip(filter.getResults(), expected))
@@ -186,7 +197,7 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   int64_t l2 = target.getL2Bytes(), channels = inputs * outputs;
   int64_t batch = conv.extent(conv.batch);
   batch = ShapedType::isDynamic(batch) ? 1 : batch;
-  double pixels = conv.extent(conv.row) * conv.extent(conv.column);
+  double pixels = pixelsOf(conv, conv.row) * pixelsOf(conv, conv.column);
   double streamed = 9 * channels * 4 > l2 / 2 ? 9.0 * channels * 4 : 0;
   double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
   double best = batch * (std::max(9 * pixels * channels / perCycle,
@@ -205,9 +216,13 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
     if (cycles >= best)
       continue;
     best = cycles;
-    schedule = WinogradAttr::get(
-        target.getContext(), tile, products.tileRows,
-        productSchedule(conv, target, tile, products.tileRows * columns));
+    int64_t block = products.tileRows;
+    ContractionAttr product = productSchedule(
+        conv, target, tile, block * (conv.hasFixedImage() ? columns : 1));
+    // Whole register tiles in all blocks but the last one.
+    if (!conv.hasFixedImage() && block > product.getRows())
+      block -= block % product.getRows();
+    schedule = WinogradAttr::get(target.getContext(), tile, block, product);
   }
   return schedule;
 }

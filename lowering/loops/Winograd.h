@@ -15,10 +15,14 @@ struct SquareConvolution {
   int64_t extent(unsigned loop) const {
     return mlir::linalg::GenericOp(root).getStaticLoopRanges()[loop];
   }
+  bool hasFixedImage() const {
+    return !mlir::ShapedType::isDynamic(extent(row)) &&
+           !mlir::ShapedType::isDynamic(extent(column));
+  }
 };
 
 // Fails unless `root` is an ungrouped 3x3 convolution of stride 1 in f32, of
-// which the batch alone may be unknown.
+// which batch, rows and columns may be unknown.
 mlir::FailureOr<SquareConvolution>
 matchSquareConvolution(mlir::linalg::GenericOp root);
 

@@ -6,7 +6,7 @@ import sys
 
 
 def value(name, element=1, sizes=(4,)):
-    dims = " ".join(f"dim {{ dim_value: {size} }}" for size in sizes)
+    dims = " ".join(f'dim {{ dim_{"param" if isinstance(size, str) else "value"}: {size!r} }}' for size in sizes)
     return f'{{ name: "{name}" type {{ tensor_type {{ elem_type: {element} shape {{ {dims} }} }} }} }}'
 
 
@@ -163,6 +163,14 @@ def squares():
     net.body += 'initializer { name: "wide" data_type: 1 dims: 4 float_data: 1 float_data: 1 float_data: 3.75 float_data: 3.75 }\n'
     many = net.conv(net.add("Resize", [few, "", "wide"]), 24, 32)
     return net.model(net.conv(many, 32, 32, 3), 8, 32, 60)
+
+
+def unknown_squares():
+    """A 3x3 convolution of an image of which the run knows height and width."""
+    net = Network()
+    body = net.conv(net.conv("x", 8, 24), 24, 32, 3)
+    shapes = [value(name, 1, (1, channels, "h", "w")) for name, channels in (("x", 8), ("y", 32))]
+    return model(net.body.replace(f'output: "{body}"', 'output: "y"'), shapes[:1], shapes[1:])
 
 
 def state_loop():
