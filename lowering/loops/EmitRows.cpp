@@ -305,15 +305,17 @@ void Emitter::forEachPlace(Place at) {
 }
 
 // Rows of unknown number: the last tile begins where it ends with them, so it
-// computes some rows again; what is less than a tile goes row by row.
+// computes some rows again, in the iteration of the tile before it, for a row
+// may pass through its place in an output on its way. What is less than a tile
+// goes row by row.
 void Emitter::forEachTile(Place at) {
-  auto tiles = [&](OpFoldResult from, OpFoldResult to, int64_t rows,
-                   OpFoldResult last = {}) {
+  StringRef marks[] = {stepAttrName, innerAttrName};
+  auto tiles = [&](OpFoldResult from, OpFoldResult to, int64_t rows) {
     auto body = [&](OpFoldResult begin) {
-      at[tiled] = last ? minimum(b, begin, last) : begin;
+      at[tiled] = begin;
       emitTile(at, rows);
     };
-    forEach(b, from, to, rows, body, {stepAttrName, innerAttrName});
+    forEach(b, from, to, rows, body, marks);
   };
   OpFoldResult extent = sizes[tiled];
   if (std::optional<int64_t> known = getConstantIntValue(extent)) {
@@ -322,16 +324,29 @@ void Emitter::forEachTile(Place at) {
             number(b, group.start + group.count * group.rows), group.rows);
     return;
   }
-  OpFoldResult whole = number(b, 0);
-  if (tile > 1) {
-    Value isTiled = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                          asValue(b, extent),
-                                          asValue(b, number(b, tile)));
-    whole = arith::SelectOp::create(b, isTiled, asValue(b, extent),
-                                    asValue(b, number(b, 0)))
-                .getResult();
-    tiles(number(b, 0), whole, tile, subtract(b, extent, number(b, tile)));
-  }
+  if (tile == 1)
+    return tiles(number(b, 0), extent, 1);
+  OpFoldResult count = floorDivide(b, extent, tile),
+               last = subtract(b, extent, number(b, tile));
+  auto oneOrTwo = [&](OpFoldResult i) {
+    OpFoldResult begin = multiply(b, i, number(b, tile));
+    Value isLast = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::eq, asValue(b, i),
+        asValue(b, subtract(b, count, number(b, 1))));
+    Value end = arith::SelectOp::create(
+        b, isLast, asValue(b, extent),
+        asValue(b, add(b, begin, number(b, tile))));
+    forEach(b, begin, end, tile, [&](OpFoldResult begin) {
+      at[tiled] = minimum(b, begin, last);
+      emitTile(at, tile);
+    });
+  };
+  forEach(b, number(b, 0), count, 1, oneOrTwo, marks);
+  Value isTiled = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                        asValue(b, extent),
+                                        asValue(b, number(b, tile)));
+  Value whole = arith::SelectOp::create(b, isTiled, asValue(b, extent),
+                                        asValue(b, number(b, 0)));
   tiles(whole, extent, 1);
 }
 
