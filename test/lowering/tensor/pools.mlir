@@ -72,6 +72,15 @@ func.func @counts(%x: tensor<1x8x5x4xf32>) -> tensor<1x8x3x4xf32> {
   return %y : tensor<1x8x3x4xf32>
 }
 
+// Windows two apart share too little: a tile has one row of more channels.
+// KERNEL-LABEL: @apart
+// KERNEL: onnxc.kernel #onnxc.contraction<rows = 1,
+func.func @apart(%x: tensor<1x8x20x20xf32>) -> tensor<1x8x9x9xf32> {
+  %y, %places = "onnx.MaxPool"(%x) {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>}
+      : (tensor<1x8x20x20xf32>) -> (tensor<1x8x9x9xf32>, tensor<1x8x9x9xi64>)
+  return %y : tensor<1x8x9x9xf32>
+}
+
 // -----
 
 module attributes {onnxc.numerics = "strict"} {
