@@ -192,7 +192,8 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     bool movesVectors = llvm::all_of(maps, [&](AffineMap map) {
       return dependsOn(map, loop) || !dependsOn(map, *vector);
     });
-    bool isBatch = movesVectors && !sharesWindows(root, loop);
+    bool isShared = isDepthwise(root, roles) && sharesWindows(root, loop);
+    bool isBatch = movesVectors && !isShared;
     (isBatch ? roles.batches : roles.pixels).push_back(loop);
   }
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
