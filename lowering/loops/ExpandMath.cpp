@@ -153,32 +153,29 @@ Value ofSoftplus(Value x) {
   return positive.getLhs();
 }
 
-// Mish is x * tanh(softplus(x)).
-struct ExpandTanhOfSoftplus : OpRewritePattern<math::TanhOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::TanhOp op,
+// Replaces the operation by what `emit` builds of the value that `find` sees in
+// its operand.
+template <typename OpT, auto find, auto emit>
+struct ExpandOf : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
-    Value x = ofSoftplus(op.getOperand());
+    Value x = find(op.getOperand());
     if (!x || getElementTypeOrSelf(x).getIntOrFloatBitWidth() < 32)
-      return rewriter.notifyMatchFailure(op, "not of a softplus");
+      return rewriter.notifyMatchFailure(op, "not of the form looked for");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, elementary::tanhOfSoftplus({&b, x}).value);
+    rewriter.replaceOp(op, emit(Real{&b, x}).value);
     return success();
   }
 };
 
-struct ExpandLogOfSoftplus : OpRewritePattern<math::Log1pOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::Log1pOp op,
-                                PatternRewriter &rewriter) const override {
-    Value x = op.getOperand();
-    if (!ofPowerToOne(x) || getElementTypeOrSelf(x).getIntOrFloatBitWidth() < 32)
-      return rewriter.notifyMatchFailure(op, "not of a power up to 1");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, elementary::log1pToOne({&b, x}).value);
-    return success();
-  }
-};
+Value powerToOne(Value x) { return ofPowerToOne(x) ? x : Value(); }
+
+// Mish is x * tanh(softplus(x)).
+using ExpandTanhOfSoftplus =
+    ExpandOf<math::TanhOp, ofSoftplus, elementary::tanhOfSoftplus>;
+using ExpandLogOfSoftplus =
+    ExpandOf<math::Log1pOp, powerToOne, elementary::log1pToOne>;
 
 // Integer powers by squaring. A negative exponent leaves 1 / x: 0, 1 or -1.
 struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
