@@ -10,5 +10,7 @@ inline constexpr double loadsPerCycle = 2;
 inline constexpr double l2BytesPerCycle = 24;
 // From behind L2, where weights of a network lie.
 inline constexpr double farBytesPerCycle = 8;
+// To move an element of an image between channels first and last, in cycles.
+inline constexpr double cyclesOfTranspose = 0.4;
 
 } // namespace onnxc

@@ -14,8 +14,6 @@ namespace {
 constexpr int64_t fewestChannels = 24;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
-// Cycles to move an element of the image to where channels are last.
-constexpr double cyclesOfMove = 0.4;
 // What rows and columns are taken for that the run alone knows.
 constexpr int64_t usualExtent = 64;
 
@@ -203,7 +201,7 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   double best = batch * (std::max(9 * pixels * channels / perCycle,
                                   streamed / farBytesPerCycle) /
                              leastGain -
-                         cyclesOfMove * moved);
+                         cyclesOfTranspose * moved);
   WinogradAttr schedule;
   for (auto [tile, input, output] : transformCosts) {
     int64_t columns = tilesOf(conv, conv.column, tile);

@@ -3,6 +3,7 @@
 // would cost more than what is between them. Each channel is an image of its
 // own, so that vectors lie as well along its rows.
 #include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/tensor/ChannelsFirst.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,9 +17,9 @@ namespace onnxc {
 
 namespace {
 
-// Cycles until a sum can be added to, to move an element, and for a tap of a
-// vector of channels; how much longer than counted rows take.
-constexpr double latency = 4, move = 0.4, tapOfChannels = 0.75, slack = 1.4;
+// Cycles until a sum can be added to, and for a tap of a vector of channels; how
+// much longer than counted rows take.
+constexpr double latency = 4, tapOfChannels = 0.75, slack = 1.4;
 
 bool isTranspose(Operation *op, ArrayRef<int64_t> permutation) {
   auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op);
@@ -92,7 +93,7 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
   double lanes = target.getVectorBits() / 32,
          vectors = std::ceil(pixels / lanes);
   double inRows = slack * taps * std::max(latency, vectors * (1 + step) / 2);
-  double inChannels = move * pixels * (read + 1) +
+  double inChannels = cyclesOfTranspose * pixels * (read + 1) +
                       taps * pixels / lanes * tapOfChannels;
   return inRows < inChannels;
 }
