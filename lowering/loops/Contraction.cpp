@@ -1,6 +1,6 @@
 #include "lowering/loops/Contraction.h"
 #include "dialects/onnxc/ModuleOptions.h"
-#include "lowering/tensor/ConstantViews.h"
+#include "lowering/ConstantViews.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 

@@ -4,10 +4,10 @@
 // one vector after another, in the order of its reduction loops, so that each
 // cache line is used at once and whole: [panel][reduction loops][columns].
 #include "dialects/onnx/Constants.h"
+#include "lowering/ConstantViews.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/RegisterTile.h"
-#include "lowering/tensor/ConstantViews.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 

@@ -1,4 +1,4 @@
-#include "lowering/tensor/ConstantViews.h"
+#include "lowering/ConstantViews.h"
 #include "dialects/onnx/Constants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
