@@ -16,6 +16,7 @@
 // - one that moves dimensions of size one only is a reshape.
 #include "lowering/Passes.h"
 #include "lowering/tensor/PermuteConstant.h"
+#include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -32,17 +33,6 @@ using linalg::TransposeOp;
 namespace {
 
 using Permutation = SmallVector<int64_t>;
-
-Value transpose(OpBuilder &builder, Location loc, Value value,
-                ArrayRef<int64_t> permutation) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, applyPermutation(sizes, permutation),
-                              type.getElementType());
-  return TransposeOp::create(builder, loc, value, empty, permutation)
-      ->getResult(0);
-}
 
 // (e0, e1, ...) -> (e_p[0], e_p[1], ...): the old iterators in terms of the
 // new.
@@ -103,7 +93,7 @@ struct MergeTransposes : OpRewritePattern<TransposeOp> {
       return failure();
     Permutation permutation =
         applyPermutation(inner.getPermutation(), op.getPermutation());
-    rewriter.replaceOp(op, transpose(rewriter, op.getLoc(), inner.getInput(),
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), inner.getInput(),
                                      permutation));
     return success();
   }
@@ -238,7 +228,7 @@ struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
       if (auto producer = value.getDefiningOp<TransposeOp>(); full && producer)
         value = producer.getInput();
       else if (full)
-        value = transpose(rewriter, op.getLoc(), value, inverse);
+        value = transposed(rewriter, op.getLoc(), value, inverse);
       inputs.push_back(value);
       maps.push_back(full ? map : map.compose(old));
     }
@@ -264,7 +254,7 @@ struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
     SmallVector<Value> results;
     for (Value result : moved.getResults())
       results.push_back(
-          transpose(rewriter, op.getLoc(), result, *permutation));
+          transposed(rewriter, op.getLoc(), result, *permutation));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -327,7 +317,7 @@ Value permutedInit(OpBuilder &builder, Value init,
   auto fill = init.getDefiningOp<linalg::FillOp>();
   if (!fill && !init.getDefiningOp<tensor::EmptyOp>())
     return {};
-  Value empty = transpose(builder, init.getLoc(), init, permutation)
+  Value empty = transposed(builder, init.getLoc(), init, permutation)
                     .getDefiningOp<TransposeOp>()
                     .getInit();
   return fill ? linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(),
@@ -382,7 +372,7 @@ struct SinkBelowReduction : OpRewritePattern<GenericOp> {
                                 moved.getRegion().begin());
     rewriter.replaceOp(
         op, llvm::map_to_vector(moved.getResults(), [&](Value result) {
-          return transpose(rewriter, op.getLoc(), result,
+          return transposed(rewriter, op.getLoc(), result,
                            invertPermutationVector(order));
         }));
     return success();
@@ -399,17 +389,10 @@ struct SinkBelowPad : OpRewritePattern<tensor::PadOp> {
       return failure();
     Permutation permutation(producer.getPermutation());
     Permutation inverse = invertPermutationVector(permutation);
-    auto type = op.getResultType();
-    auto permuted =
-        RankedTensorType::get(applyPermutation(type.getShape(), inverse),
-                              type.getElementType());
-    Value padded = tensor::PadOp::create(
-        rewriter, op.getLoc(), permuted, producer.getInput(),
-        applyPermutation(op.getMixedLowPad(), inverse),
-        applyPermutation(op.getMixedHighPad(), inverse), padding,
-        op.getNofold());
+    Value padded =
+        paddedTransposed(rewriter, op, producer.getInput(), inverse);
     rewriter.replaceOp(
-        op, transpose(rewriter, op.getLoc(), padded, permutation));
+        op, transposed(rewriter, op.getLoc(), padded, permutation));
     return success();
   }
 };
@@ -429,7 +412,7 @@ struct SinkBelowSlice : OpRewritePattern<tensor::ExtractSliceOp> {
         applyPermutation(op.getMixedSizes(), inverse),
         applyPermutation(op.getMixedStrides(), inverse));
     rewriter.replaceOp(op,
-                       transpose(rewriter, op.getLoc(), slice, permutation));
+                       transposed(rewriter, op.getLoc(), slice, permutation));
     return success();
   }
 };
@@ -474,7 +457,7 @@ struct SinkBelowConcat : OpRewritePattern<tensor::InsertSliceOp> {
           applyPermutation(insert.getMixedSizes(), inverse),
           applyPermutation(insert.getMixedStrides(), inverse));
     rewriter.replaceOp(
-        last, transpose(rewriter, last.getLoc(), result, *permutation));
+        last, transposed(rewriter, last.getLoc(), result, *permutation));
     return success();
   }
 };
@@ -520,7 +503,7 @@ struct SinkBelowExpand : OpRewritePattern<tensor::ExpandShapeOp> {
     Value expanded = tensor::ExpandShapeOp::create(
         rewriter, op.getLoc(), type, producer.getInput(), groups,
         applyPermutation(op.getMixedOutputShape(), back));
-    rewriter.replaceOp(op, transpose(rewriter, op.getLoc(), expanded, moved));
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), expanded, moved));
     return success();
   }
 };
@@ -552,7 +535,7 @@ struct SinkBelowCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
     llvm::sort(groups, [](auto &a, auto &b) { return a.front() < b.front(); });
     Value collapsed = tensor::CollapseShapeOp::create(
         rewriter, op.getLoc(), producer.getInput(), groups);
-    rewriter.replaceOp(op, transpose(rewriter, op.getLoc(), collapsed,
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), collapsed,
                                      invertPermutationVector(order)));
     return success();
   }
@@ -601,12 +584,8 @@ struct PadTransposed : OpRewritePattern<TransposeOp> {
       return failure();
     ArrayRef<int64_t> permutation = op.getPermutation();
     Value moved =
-        transpose(rewriter, op.getLoc(), pad.getSource(), permutation);
-    rewriter.replaceOpWithNewOp<tensor::PadOp>(
-        op, cast<RankedTensorType>(op->getResult(0).getType()), moved,
-        applyPermutation(pad.getMixedLowPad(), permutation),
-        applyPermutation(pad.getMixedHighPad(), permutation), padding,
-        pad.getNofold());
+        transposed(rewriter, op.getLoc(), pad.getSource(), permutation);
+    rewriter.replaceOp(op, paddedTransposed(rewriter, pad, moved, permutation));
     return success();
   }
 };

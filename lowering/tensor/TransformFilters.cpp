@@ -3,6 +3,7 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Winograd.h"
+#include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -24,18 +25,11 @@ void turnImage(const SquareConvolution &conv) {
   auto pad = conv.image->get().getDefiningOp<tensor::PadOp>();
   if (pad && !pad.getConstantPaddingValue())
     pad = {};
-  Value image = pad ? pad.getSource() : conv.image->get();
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), image);
-  Value empty =
-      tensor::EmptyOp::create(b, applyPermutation(sizes, conv.imageOrder),
-                              getElementTypeOrSelf(image));
-  Value turned = linalg::TransposeOp::create(b, image, empty, conv.imageOrder)
-                     ->getResult(0);
+  Value turned =
+      transposed(b, b.getLoc(), pad ? pad.getSource() : conv.image->get(),
+                 conv.imageOrder);
   if (pad)
-    turned = tensor::PadOp::create(
-        b, Type(), turned, applyPermutation(pad.getMixedLowPad(), conv.imageOrder),
-        applyPermutation(pad.getMixedHighPad(), conv.imageOrder),
-        pad.getConstantPaddingValue(), pad.getNofold());
+    turned = paddedTransposed(b, pad, turned, conv.imageOrder);
   SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   AffineMap &map = maps[conv.image->getOperandNumber()];
   map = AffineMap::get(map.getNumDims(), 0,

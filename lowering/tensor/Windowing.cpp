@@ -1,4 +1,5 @@
 #include "lowering/tensor/Windowing.h"
+#include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -6,16 +7,6 @@
 using namespace mlir;
 
 namespace onnxc {
-
-static Value transposed(ImplicitLocOpBuilder &builder, Value value,
-                        ArrayRef<int64_t> order) {
-  SmallVector<OpFoldResult> sizes = sizesOf(builder, value);
-  Value empty =
-      tensor::EmptyOp::create(builder, applyPermutation(sizes, order),
-                              getElementTypeOrSelf(value.getType()));
-  return linalg::TransposeOp::create(builder, value, empty, order)
-      ->getResult(0);
-}
 
 Sizes channelsLast(ArrayRef<Index> sizes) {
   Sizes last = {sizes[0]};
@@ -29,14 +20,14 @@ Value toChannelsLast(ImplicitLocOpBuilder &builder, Value image) {
   SmallVector<int64_t> order = {0};
   llvm::append_range(order, range(2, rank));
   order.push_back(1);
-  return transposed(builder, image, order);
+  return transposed(builder, builder.getLoc(), image, order);
 }
 
 Value toChannelsFirst(ImplicitLocOpBuilder &builder, Value image) {
   int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
   SmallVector<int64_t> order = {0, rank - 1};
   llvm::append_range(order, range(1, rank - 1));
-  return transposed(builder, image, order);
+  return transposed(builder, builder.getLoc(), image, order);
 }
 
 Value padImage(ImplicitLocOpBuilder &builder, Value image, const Window &window,
