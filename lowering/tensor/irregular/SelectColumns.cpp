@@ -1,5 +1,4 @@
 #include "lowering/tensor/irregular/SelectColumns.h"
-#include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/irregular/SortOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -102,15 +101,11 @@ private:
 } // namespace
 
 int64_t lanesOfColumns(TopKOp op, const Input &x, int64_t axis, Index k) {
-  auto target =
-      op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(targetAttrName);
-  Type type = getElementTypeOrSelf(x.lowered);
-  if (!target || axis + 1 == x.rank() || !k.number || k.is(0) ||
-      k.get() > mostBest || !x.sizes.back().number || !type.isIntOrFloat() ||
-      type.getIntOrFloatBitWidth() < 32)
-    return 0;
-  int64_t lanes = target.getVectorBits() / type.getIntOrFloatBitWidth();
-  return lanes >= 4 && x.sizes.back().get() >= lanes ? lanes : 0;
+  int64_t lanes = axis + 1 < x.rank() ? lanesOfKeys(op, x, k) : 0;
+  const Index &columns = x.sizes.back();
+  return lanes && k.get() <= mostBest && columns.number && columns.get() >= lanes
+             ? lanes
+             : 0;
 }
 
 // The last vector of columns begins where it still fits.

@@ -1,5 +1,4 @@
 #include "lowering/tensor/irregular/SelectRow.h"
-#include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/irregular/SortOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -294,14 +293,8 @@ Tensors RowSelector::select(ArrayRef<Index> begin, Tensors results) {
 } // namespace
 
 int64_t lanesOfSelection(TopKOp op, const Input &x, int64_t axis, Index k) {
-  auto target =
-      op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(targetAttrName);
-  Type type = getElementTypeOrSelf(x.lowered);
-  if (!target || axis + 1 != x.rank() || !k.number || k.is(0) ||
-      !type.isIntOrFloat() || type.getIntOrFloatBitWidth() < 32)
-    return 0;
-  int64_t lanes = target.getVectorBits() / type.getIntOrFloatBitWidth();
-  return lanes >= 4 && k.get() <= mostVectors * lanes ? lanes : 0;
+  int64_t lanes = axis + 1 == x.rank() ? lanesOfKeys(op, x, k) : 0;
+  return lanes && k.get() <= mostVectors * lanes ? lanes : 0;
 }
 
 Tensors selectRow(ImplicitLocOpBuilder &b, const Input &x, int64_t k,

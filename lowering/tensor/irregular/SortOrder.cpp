@@ -1,9 +1,21 @@
 #include "lowering/tensor/irregular/SortOrder.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
 namespace onnxc {
+
+int64_t lanesOfKeys(TopKOp op, const Input &x, Index k) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  Type type = getElementTypeOrSelf(x.lowered);
+  if (!target || !k.number || k.is(0) || !type.isIntOrFloat() ||
+      type.getIntOrFloatBitWidth() < 32)
+    return 0;
+  int64_t lanes = target.getVectorBits() / type.getIntOrFloatBitWidth();
+  return lanes >= 4 ? lanes : 0;
+}
 
 SortOrder::SortOrder(const Input &x, bool largest)
     : element(x.element), stored(getElementTypeOrSelf(x.lowered)),

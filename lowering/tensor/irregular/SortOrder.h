@@ -1,9 +1,14 @@
 // Elements as signed integers in their order: one beats another if its key is
 // greater, so that vectors of them need one comparison.
 #pragma once
+#include "dialects/onnx/Families.h" // generated: the classes of every family
 #include "lowering/tensor/irregular/Loops.h"
 
 namespace onnxc {
+
+// How many elements of x the target's vectors hold, where that is enough to look
+// for the best k in vectors; zero where it is not.
+int64_t lanesOfKeys(TopKOp op, const Input &x, Index k);
 
 struct SortOrder {
   SortOrder(const Input &x, bool largest);

@@ -2,7 +2,6 @@
 // position. Entries are made in the order of positions and every pass keeps the
 // order of equal digits: equal keys need no comparison of positions.
 #include "lowering/tensor/irregular/SortRow.h"
-#include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/irregular/SortOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -282,16 +281,11 @@ Tensors RowSorter::store(Tensors tensors) {
 } // namespace
 
 int64_t lanesOfSort(TopKOp op, const Input &x, int64_t axis, Index k) {
-  auto target =
-      op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(targetAttrName);
-  Type type = getElementTypeOrSelf(x.lowered);
-  if (!target || axis + 1 != x.rank() || !k.number || k.is(0) ||
-      !x.sizes.back().number || !type.isIntOrFloat() ||
-      type.getIntOrFloatBitWidth() != keyBits ||
-      x.sizes.back().get() > std::numeric_limits<int32_t>::max())
+  if (axis + 1 != x.rank() || !x.sizes.back().number ||
+      x.sizes.back().get() > std::numeric_limits<int32_t>::max() ||
+      getElementTypeOrSelf(x.lowered).getIntOrFloatBitWidth() != keyBits)
     return 0;
-  int64_t lanes = target.getVectorBits() / keyBits;
-  return lanes >= 4 ? lanes : 0;
+  return lanesOfKeys(op, x, k);
 }
 
 Tensors memoryOfSort(ImplicitLocOpBuilder &b, const Input &x, int64_t lanes) {
