@@ -56,8 +56,10 @@ def observed_shapes(model, inputs):
 
 
 def flops(node, shapes):
-    """Two for each multiply-add; 0 for nodes of other kinds."""
+    """Two for each multiply-add; 0 for nodes of other kinds and where shapes are not known."""
     given, made = [shapes.get(name, []) for name in node.input], shapes.get(node.output[0], [])
+    if not made or not all(given[:2]):
+        return 0
     if node.op_type == "Conv":
         return 2 * math.prod(made) * math.prod(given[1][1:])
     if node.op_type == "ConvTranspose":
