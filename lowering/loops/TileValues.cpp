@@ -113,9 +113,10 @@ LogicalResult TileValues::addEdge(tensor::PadOp pad, AffineMap position) {
       continue;
     if (!argument || !value || !matchPattern(value, m_Constant(&padding)))
       return failure();
-    OpFoldResult size =
-        memref::getMixedSize(b, b.getLoc(), arguments[argument.getArgNumber()], i);
-    access(argument, position).edge = Edge{index, size, padding};
+    OpFoldResult size = memref::getMixedSize(
+        b, b.getLoc(), arguments[argument.getArgNumber()], i);
+    OpFoldResult pitch = flattened.find(argument)->second.second.strides[i];
+    access(argument, position).edge = Edge{index, size, pitch, padding};
   }
   return success();
 }
@@ -294,20 +295,29 @@ Value TileValues::load(Value tensor, AffineMap position,
     return access.group ? spread(value, *access.group, loops) : value;
   auto type = VectorType::get(
       {lanes}, cast<MemRefType>(access.buffer.getType()).getElementType());
-  if (access.edge || isConstantIntValue(stride, 2))
+  bool isDense = !access.edge || isConstantIntValue(access.edge->pitch, 1);
+  bool isSide = isConstantIntValue(stride, 1);
+  if (isDense && (isConstantIntValue(stride, 2) || (access.edge && isSide)))
     return value = loadApart(access, where, loops, cell);
   Value at = index(where);
   if (isConstantIntValue(stride, 0))
     return value = splat(memref::LoadOp::create(b, access.buffer, at));
-  if (isConstantIntValue(stride, 1)) {
+  if (isSide && !access.edge) {
     // The last panel of a packed operand is filled up with zeros.
     bool isPacked = bool(tensor.getDefiningOp<linalg::UnPackOp>());
     value = loadSide(access, at, isPacked ? Value() : cell.mask);
     return access.group ? spread(value, *access.group, loops) : value;
   }
+  Value mask = cell.mask, padding = zeroVector(b, type);
+  if (access.edge) {
+    mask = inside(*access.edge, edgeIndex(*access.edge, loops, cell),
+                  coefficient(access.edge->index, vector));
+    padding = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, access.edge->padding));
+  }
   return value = vector::GatherOp::create(
              b, type, access.buffer, at, laneOffsets(stride),
-             cell.mask ? cell.mask : allLanes(b, lanes), zeroVector(b, type));
+             mask ? mask : allLanes(b, lanes), padding);
 }
 
 // How many elements lie between lanes that are so many apart.
@@ -354,18 +364,25 @@ OpFoldResult TileValues::edgeIndex(const Edge &edge,
   return sum;
 }
 
-// Which of the elements that follow `first` along the edge's dimension lie
-// inside; null where all do.
-Value TileValues::inside(const Edge &edge, OpFoldResult first) {
+// Which of the lanes, `step` elements apart along the edge's dimension from
+// `first` on, lie inside; null where all do.
+Value TileValues::inside(const Edge &edge, OpFoldResult first, int64_t step) {
   std::optional<int64_t> from = getConstantIntValue(first),
                          size = getConstantIntValue(edge.size);
   if (from && size) {
     SmallVector<bool> mask;
     for (int64_t lane = 0; lane < lanes; ++lane)
-      mask.push_back(*from + lane >= 0 && *from + lane < *size);
+      mask.push_back(*from + lane * step >= 0 && *from + lane * step < *size);
     if (!llvm::is_contained(mask, false))
       return {};
     return arith::ConstantOp::create(b, b.getBoolVectorAttr(mask));
+  }
+  if (step != 1) {
+    // What lies before the first element is great as an unsigned number.
+    Value at = arith::AddIOp::create(b, splat(asValue(b, first)),
+                                     laneOffsets(number(b, step)));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at,
+                                 splat(asValue(b, edge.size)));
   }
   OpFoldResult zero = number(b, 0), all = number(b, lanes);
   auto clamped = [&](OpFoldResult index) {

@@ -14,10 +14,11 @@
 namespace onnxc {
 
 // A padded dimension that lanes walk along: at `index`, a sum of multiples of
-// the loops; what is outside of [0, size) is `padding`.
+// the loops; what is outside of [0, size) is `padding`. Neighbours lie `pitch`
+// elements apart.
 struct Edge {
   mlir::AffineExpr index;
-  mlir::OpFoldResult size;
+  mlir::OpFoldResult size, pitch;
   mlir::Attribute padding;
 };
 
@@ -96,7 +97,8 @@ private:
   mlir::OpFoldResult edgeIndex(const Edge &edge,
                                llvm::ArrayRef<mlir::OpFoldResult> loops,
                                Cell cell);
-  mlir::Value inside(const Edge &edge, mlir::OpFoldResult first);
+  mlir::Value inside(const Edge &edge, mlir::OpFoldResult first,
+                     int64_t step = 1);
   mlir::Value loadPart(const Access &access, Address where, int64_t offset,
                        llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
   mlir::Value loadApart(const Access &access, Address where,

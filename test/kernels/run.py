@@ -542,8 +542,27 @@ def single_steps():
                 (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 
 
+def strided():
+    """What reads every second or third element of a tensor, or all from the end: neighbours are not neighbours in
+    memory."""
+    def windows(name, channels, step, nodes, **weights):
+        start, end = (0, 1000) if step > 0 else (-1, -1000)
+        ends = {key: np.int64([value]) for key, value in (("from", start), ("to", end), ("axis", 3), ("step", step))}
+        yield f"{name} of every element {step} on", chain([2, channels, 6, 150], [
+            ("Slice", "x from to axis step", "s", {}), *nodes], ends | weights)
+    for step in (2, 3, -1):
+        for channels, filters, width, group in ((1, 1, 1, 1), (3, 2, 3, 1), (2, 2, 3, 2), (8, 8, 3, 1), (32, 32, 3, 1)):
+            for stride in (1, 2):
+                yield from windows(
+                    f"Conv {channels} to {filters}, group {group}, stride {stride}", channels, step,
+                    [("Conv", "s w", "y", {"pads": [width // 2, 1] * 2, "group": group, "strides": [1, stride]})],
+                    w=normal(filters, channels // group, width, 3, scale=0.2))
+        for kind in ("MaxPool", "AveragePool"):
+            yield from windows(kind, 3, step, [(kind, "s", "y", {"kernel_shape": [3, 3], "pads": [1] * 4})])
+
+
 def all_cases():
-    for kind in (convolutions, siblings, pools, lone_windows, transposed_convolutions, products, rows, attention, samples,
+    for kind in (convolutions, strided, siblings, pools, lone_windows, transposed_convolutions, products, rows, attention, samples,
                  chains, selections, computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
