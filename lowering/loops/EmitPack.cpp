@@ -24,6 +24,7 @@ private:
   void forEach(OpFoldResult begin, OpFoldResult end, int64_t step, Body body);
   void walk(unsigned dim);
   void panel(OpFoldResult at, bool isWhole);
+  Value load(OpFoldResult at, int64_t elements);
   void square(OpFoldResult at, int64_t column, OpFoldResult element,
               int64_t elements, bool isWhole);
 
@@ -102,6 +103,22 @@ void Packer::panel(OpFoldResult at, bool isWhole) {
   }
 }
 
+// The elements of a row from `at` on, zeros behind them.
+Value Packer::load(OpFoldResult at, int64_t elements) {
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  Value begin = asValue(b, at);
+  Value exist = firstLanes(b, lanes, number(b, elements));
+  OpFoldResult stride = from.strides[rank - 1];
+  if (!isConstantIntValue(stride, 1))
+    return vector::GatherOp::create(b, type, from.buffer, begin,
+                                    laneOffsets(b, lanes, stride), exist,
+                                    zeros);
+  if (elements == lanes)
+    return vector::LoadOp::create(b, type, from.buffer, begin);
+  return vector::MaskedLoadOp::create(b, type, from.buffer, begin, exist,
+                                      zeros);
+}
+
 void Packer::square(OpFoldResult at, int64_t column, OpFoldResult element,
                     int64_t elements, bool isWhole) {
   Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
@@ -112,16 +129,10 @@ void Packer::square(OpFoldResult at, int64_t column, OpFoldResult element,
   for (int64_t row = 0; row < lanes; ++row) {
     OpFoldResult index = add(b, first, number(b, row));
     OpFoldResult existing = isWhole ? index : minimum(b, index, last);
-    Value place_ = asValue(
-        b, add(b, add(b, fromOffset, element),
-               multiply(b, existing, from.strides[apart])));
-    Value value;
-    if (elements == lanes)
-      value = vector::LoadOp::create(b, type, from.buffer, place_);
-    else
-      value = vector::MaskedLoadOp::create(
-          b, type, from.buffer, place_,
-          firstLanes(b, lanes, number(b, elements)), zeros);
+    OpFoldResult begin =
+        add(b, add(b, fromOffset, multiply(b, element, from.strides[rank - 1])),
+            multiply(b, existing, from.strides[apart]));
+    Value value = load(begin, elements);
     if (!isWhole) {
       Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::sle,
                                            asValue(b, index), asValue(b, last));

@@ -89,6 +89,20 @@ OpFoldResult maximum(ImplicitLocOpBuilder &b, OpFoldResult lhs,
   return choose<arith::MaxSIOp>(b, lhs, rhs, std::max<int64_t>);
 }
 
+Value laneOffsets(ImplicitLocOpBuilder &b, int64_t lanes, OpFoldResult stride) {
+  auto type = VectorType::get({lanes}, b.getIndexType());
+  std::optional<int64_t> known = getConstantIntValue(stride);
+  SmallVector<Attribute> numbers;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    numbers.push_back(b.getIndexAttr(lane * known.value_or(1)));
+  Value offsets =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
+  if (known)
+    return offsets;
+  Value every = vector::BroadcastOp::create(b, type, asValue(b, stride));
+  return arith::MulIOp::create(b, offsets, every);
+}
+
 Value firstLanes(ImplicitLocOpBuilder &b, int64_t lanes, OpFoldResult count) {
   SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(lanes));
   auto type = VectorType::get({lanes}, b.getI32Type());

@@ -261,19 +261,6 @@ Value TileValues::splat(Value scalar) {
   return vector::BroadcastOp::create(b, type, scalar);
 }
 
-Value TileValues::laneOffsets(OpFoldResult stride) {
-  auto type = VectorType::get({lanes}, b.getIndexType());
-  SmallVector<Attribute> numbers;
-  std::optional<int64_t> known = getConstantIntValue(stride);
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    numbers.push_back(b.getIndexAttr(lane * known.value_or(1)));
-  Value offsets =
-      arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
-  if (known)
-    return offsets;
-  return arith::MulIOp::create(b, offsets, splat(asValue(b, stride)));
-}
-
 static Value allLanes(ImplicitLocOpBuilder &b, int64_t lanes) {
   return arith::ConstantOp::create(
       b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
@@ -316,7 +303,7 @@ Value TileValues::load(Value tensor, AffineMap position,
         b, DenseElementsAttr::get(type, access.edge->padding));
   }
   return value = vector::GatherOp::create(
-             b, type, access.buffer, at, laneOffsets(stride),
+             b, type, access.buffer, at, laneOffsets(b, lanes, stride),
              mask ? mask : allLanes(b, lanes), padding);
 }
 
@@ -380,7 +367,7 @@ Value TileValues::inside(const Edge &edge, OpFoldResult first, int64_t step) {
   if (step != 1) {
     // What lies before the first element is great as an unsigned number.
     Value at = arith::AddIOp::create(b, splat(asValue(b, first)),
-                                     laneOffsets(number(b, step)));
+                                     laneOffsets(b, lanes, number(b, step)));
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at,
                                  splat(asValue(b, edge.size)));
   }
@@ -466,7 +453,7 @@ void TileValues::store(Value value, BlockArgument argument, AffineMap position,
   Value at = index(address(access, entry, loops, cell));
   OpFoldResult stride = access.strides[vector];
   if (!isConstantIntValue(stride, 1))
-    vector::ScatterOp::create(b, Type(), access.buffer, at, laneOffsets(stride),
+    vector::ScatterOp::create(b, Type(), access.buffer, at, laneOffsets(b, lanes, stride),
                               cell.mask ? cell.mask : allLanes(b, lanes),
                               value);
   else if (cell.mask)

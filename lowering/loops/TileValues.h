@@ -111,7 +111,6 @@ private:
   Access makeAccess(mlir::BlockArgument argument, mlir::AffineMap position);
   Access makePackedAccess(mlir::linalg::UnPackOp unpack,
                           mlir::AffineMap position);
-  mlir::Value laneOffsets(mlir::OpFoldResult stride);
 
   mlir::ImplicitLocOpBuilder &b;
   llvm::SmallVector<mlir::Value> arguments;
