@@ -101,9 +101,10 @@ bool ContractionEmitter::isWorthCopying(OpOperand *input) {
       nest.schedule.getOuter() != LoopOrder::Panels || lanes == 1)
     return false;
   auto &strides = entry->second.strides;
-  int64_t elements = nest.schedule.getColumns();
+  uint64_t elements = nest.schedule.getColumns();
   for (unsigned loop : nest.roles.reductions)
-    elements *= getConstantIntValue(nest.sizes[loop]).value_or(mostScratch);
+    elements = llvm::SaturatingMultiply<uint64_t>(
+        elements, getConstantIntValue(nest.sizes[loop]).value_or(mostScratch));
   return elements <= mostScratch &&
          !isConstantIntValue(strides[nest.roles.vector], 0) &&
          !isConstantIntValue(strides[nest.roles.vector], 1) &&

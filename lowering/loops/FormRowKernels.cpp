@@ -175,14 +175,17 @@ bool needsThroughOutside(Operation *op, const Group &group,
   return needs;
 }
 
+// The greatest number where a size is not known.
 int64_t rowBytes(Value value, unsigned outer) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
   auto type = cast<RankedTensorType>(value.getType());
-  int64_t bytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
-  for (int64_t size : type.getShape().drop_front(outer))
-    bytes = ShapedType::isDynamic(size)
-                ? std::numeric_limits<int64_t>::max()
-                : llvm::SaturatingMultiply<uint64_t>(bytes, size);
-  return bytes;
+  uint64_t bytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
+  for (int64_t size : type.getShape().drop_front(outer)) {
+    if (ShapedType::isDynamic(size))
+      return most;
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size);
+  }
+  return std::min<uint64_t>(bytes, most);
 }
 
 void addProducers(Group &group) {
@@ -233,12 +236,12 @@ bool readsLittlePerRow(const ProductAccess &access, unsigned rows,
     AffineMap map = root.getMatchingIndexingMap(input);
     if (map.isFunctionOfDim(rows))
       continue;
-    int64_t bytes = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
+    uint64_t bytes = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
     for (unsigned loop = 0; loop < extents.size(); ++loop)
       if (map.isFunctionOfDim(loop) && !llvm::is_contained(loops, loop))
         bytes = llvm::SaturatingMultiply<uint64_t>(
             bytes, ShapedType::isDynamic(extents[loop]) ? 1 : extents[loop]);
-    if (bytes / 8 > target.getL2Bytes())
+    if (bytes / 8 > uint64_t(target.getL2Bytes()))
       return false;
   }
   return true;

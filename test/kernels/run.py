@@ -281,6 +281,9 @@ def rows():
                          (["s", 2, 48], [[3, 2, 48], [40, 2, 48]]), ([1, "s", 48], [[1, 3, 48], [1, 200, 48]])):
         yield f"a product of normalized rows of {shape}", chain(shape, [
             ("LayerNormalization", "x g b", "n", {}), ("MatMul", "n w", "m", {}), ("Relu", "m", "y", {})], affine, sizes)
+    yield "a product of lengths of columns, sizes of the run", chain(["a", 6, "b", 4], [
+        ("ReduceL2", "x a", "l", {}), ("MatMul", "l w", "y", {})], {"a": np.int64([1]), "w": normal(4, 40)},
+        [[2, 6, 3, 4], [1, 6, 50, 4]])
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
@@ -559,6 +562,14 @@ def strided():
                     w=normal(filters, channels // group, width, 3, scale=0.2))
         for kind in ("MaxPool", "AveragePool"):
             yield from windows(kind, 3, step, [(kind, "s", "y", {"kernel_shape": [3, 3], "pads": [1] * 4})])
+        for columns in (1, 5, 40):
+            for axis in (0, 1):
+                inner = len(range(33)[::step]) if axis else 33
+                ends = {"from": np.int64([-1 if step < 0 else 0]), "to": np.int64([step * 1000]),
+                        "axis": np.int64([axis]), "step": np.int64([step])}
+                yield f"MatMul by {columns} columns of every element {step} on, axis {axis}", chain([150, 33], [
+                    ("Slice", "x from to axis step", "s", {}), ("MatMul", "s w", "y", {})],
+                    ends | {"w": normal(inner, columns)})
 
 
 def all_cases():
