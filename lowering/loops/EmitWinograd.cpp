@@ -6,13 +6,11 @@
 // Where the run alone knows the image, a block is so many tiles, wherever its
 // rows end. The code for a tile exists twice: for one that is inside of the
 // image, and for one of which every element is compared with the image's sizes.
-#include "lowering/loops/EmitWinograd.h"
+#include "lowering/loops/WinogradEmitter.h"
 #include "lowering/loops/ContractionNest.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/RowTiles.h"
-#include "lowering/loops/Winograd.h"
-#include "lowering/loops/WinogradTransforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,19 +21,10 @@ using namespace mlir;
 
 namespace onnxc {
 
+namespace winograd {
 namespace {
 
-// Points that lie a multiple of a page apart would share sets of the cache.
-constexpr int64_t gap = 16;
-
 using Grid = SmallVector<SmallVector<Value>>;
-
-// Neighbouring tiles of a row of which the same columns [low, high) exist, and
-// what of them is compared with the image's sizes.
-struct Span {
-  int64_t start, count, low, high;
-  enum { Nothing, Rows, Everything } checks = Rows;
-};
 
 std::vector<Span> spansOf(int64_t tiles,
                           llvm::function_ref<Span(int64_t)> existing) {
@@ -51,92 +40,9 @@ std::vector<Span> spansOf(int64_t tiles,
   return spans;
 }
 
-class Emitter {
-public:
-  Emitter(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange arguments,
-          const SquareConvolution &conv, WinogradPart part)
-      : b(b), kernel(kernel), arguments(arguments), conv(conv), part(part),
-        schedule(cast<WinogradAttr>(kernel.getSchedule())),
-        tile(schedule.getTile()), side(tile + 2),
-        lanes(schedule.getProduct().getVector()),
-        type(VectorType::get({lanes}, b.getF32Type())),
-        image(b, arguments, 8, conv.input, lanes, lanes),
-        output(b, arguments, 8, conv.output, lanes, lanes),
-        transforms(b, type, tile) {
-    ValueRange scratch = arguments.take_back(2);
-    transformed = scratch[0];
-    products = scratch[1];
-  }
+} // namespace
 
-  LogicalResult emit();
-
-private:
-  LogicalResult trace();
-  OpFoldResult sizeOf(Value argument, unsigned dimension);
-  OpFoldResult sizeOfLoop(unsigned loop);
-  void forEachBlock(OpFoldResult from, OpFoldResult to, int64_t step,
-                    llvm::function_ref<void(OpFoldResult)> body);
-  void block(OpFoldResult batch, OpFoldResult first, OpFoldResult count);
-  void transformInputs(OpFoldResult batch, OpFoldResult first,
-                       OpFoldResult count);
-  void transformInput(ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
-                      Cell cell);
-  bool isRowAlways(Span span, int64_t row, OpFoldResult size);
-  SmallVector<Value> patchRow(ArrayRef<OpFoldResult> loops, Span span,
-                              int64_t row, Cell cell);
-  void multiply(OpFoldResult tiles);
-  void transformOutputs(OpFoldResult batch, OpFoldResult first,
-                        OpFoldResult count);
-  void transformOutput(ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
-                       Cell cell);
-  void storeRow(ArrayRef<OpFoldResult> loops, Span span, int64_t row,
-                ArrayRef<Value> results, Cell cell);
-  void storePixel(ArrayRef<OpFoldResult> at, Value result, Cell cell);
-
-  void forEach(OpFoldResult from, OpFoldResult to, int64_t step,
-               llvm::function_ref<void(OpFoldResult)> body);
-  using TileBody =
-      llvm::function_ref<void(ArrayRef<OpFoldResult>, Span, OpFoldResult, Cell)>;
-  void forEachTile(ArrayRef<Span> spans, OpFoldResult batch,
-                   OpFoldResult firstRow, OpFoldResult rows, unsigned channel,
-                   TileBody body);
-  // The rows and columns that a tile looks at, some of them above and left of
-  // its own, and how many there are.
-  struct Reach {
-    int64_t above, left, length;
-    OpFoldResult rows, columns;
-  };
-  void forEachTileOfRun(const Reach &reach, OpFoldResult batch,
-                        OpFoldResult first, OpFoldResult count,
-                        unsigned channel, TileBody body);
-  void forEachVector(MutableArrayRef<OpFoldResult> loops, Span span,
-                     OpFoldResult at, unsigned channel, TileBody body);
-  Value isBelow(OpFoldResult index, OpFoldResult end);
-  Value isInside(OpFoldResult at, int64_t before, int64_t length,
-                 OpFoldResult size);
-  Value matrices(Value scratch, OpFoldResult rows, int64_t columns);
-  SmallVector<Value> ifInside(Value inside, unsigned results,
-                              llvm::function_ref<SmallVector<Value>()> body);
-
-  ImplicitLocOpBuilder &b;
-  KernelOp kernel;
-  SmallVector<Value> arguments;
-  SquareConvolution conv;
-  WinogradPart part;
-  WinogradAttr schedule;
-  int64_t tile, side, lanes;
-  VectorType type;
-  TileValues image, output;
-  WinogradTransforms transforms;
-  Value transformed, products, zero;
-  AffineMap outputPosition, yieldedPosition;
-  int64_t padTop = 0, padLeft = 0;
-  OpFoldResult height, width; // of the image
-  OpFoldResult rows, columns; // of the result
-  OpFoldResult tileColumns;
-};
-
-LogicalResult Emitter::trace() {
+LogicalResult WinogradEmitter::trace() {
   linalg::GenericOp root = conv.root;
   Value source = conv.image->get();
   AffineMap map = root.getMatchingIndexingMap(conv.image);
@@ -167,7 +73,7 @@ LogicalResult Emitter::trace() {
   return success();
 }
 
-OpFoldResult Emitter::sizeOf(Value tensor, unsigned dimension) {
+OpFoldResult WinogradEmitter::sizeOf(Value tensor, unsigned dimension) {
   int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dimension);
   if (!ShapedType::isDynamic(size))
     return number(b, size);
@@ -175,7 +81,7 @@ OpFoldResult Emitter::sizeOf(Value tensor, unsigned dimension) {
   return memref::DimOp::create(b, arguments[argument], dimension).getResult();
 }
 
-OpFoldResult Emitter::sizeOfLoop(unsigned loop) {
+OpFoldResult WinogradEmitter::sizeOfLoop(unsigned loop) {
   int64_t extent = conv.extent(loop);
   if (!ShapedType::isDynamic(extent))
     return number(b, extent);
@@ -185,7 +91,7 @@ OpFoldResult Emitter::sizeOfLoop(unsigned loop) {
                 dimension);
 }
 
-LogicalResult Emitter::emit() {
+LogicalResult WinogradEmitter::emit() {
   if (failed(trace()))
     return kernel.emitOpError("expected elementwise operations around the "
                               "convolution");
@@ -212,7 +118,7 @@ LogicalResult Emitter::emit() {
 }
 
 // A loop also around a single block, so that its steps stay together.
-void Emitter::forEachBlock(OpFoldResult from, OpFoldResult to, int64_t step,
+void WinogradEmitter::forEachBlock(OpFoldResult from, OpFoldResult to, int64_t step,
                            llvm::function_ref<void(OpFoldResult)> body) {
   if (part != WinogradPart::Whole)
     return body(from);
@@ -227,7 +133,7 @@ void Emitter::forEachBlock(OpFoldResult from, OpFoldResult to, int64_t step,
 }
 
 // Of rows of tiles, or of tiles where the run knows how many a row has.
-void Emitter::block(OpFoldResult batch, OpFoldResult first,
+void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
                     OpFoldResult count) {
   auto has = [&](WinogradPart step) {
     return part == WinogradPart::Whole || part == step;
@@ -241,137 +147,9 @@ void Emitter::block(OpFoldResult batch, OpFoldResult first,
     transformOutputs(batch, first, count);
 }
 
-//===--- loops ---------------------------------------------------------------//
-
-void Emitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
-                      llvm::function_ref<void(OpFoldResult)> body) {
-  std::optional<int64_t> begin = getConstantIntValue(from),
-                         end = getConstantIntValue(to);
-  auto forget = [&] {
-    image.forgetLoads();
-    output.forgetLoads();
-  };
-  if (begin && end && *end <= *begin)
-    return;
-  forget();
-  if (begin && end && *begin + step >= *end)
-    return body(from);
-  auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, to),
-                                 asValue(b, number(b, step)));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body(OpFoldResult(loop.getInductionVar()));
-  forget();
-}
-
-// The tiles of a block, and the vectors of a channel. `body` gets the loops at
-// the tile's first element, the columns that exist, and the tile's number in
-// the block.
-void Emitter::forEachTile(ArrayRef<Span> spans, OpFoldResult batch,
-                          OpFoldResult firstRow, OpFoldResult rows,
-                          unsigned channel, TileBody body) {
-  SmallVector<OpFoldResult> loops(8, number(b, 0));
-  loops[conv.batch] = batch;
-  forEach(number(b, 0), rows, 1, [&](OpFoldResult row) {
-    loops[conv.row] =
-        onnxc::multiply(b, add(b, firstRow, row), number(b, tile));
-    for (Span span : spans)
-      forEach(number(b, span.start), number(b, span.start + span.count), 1,
-              [&](OpFoldResult column) {
-                loops[conv.column] =
-                    onnxc::multiply(b, column, number(b, tile));
-                OpFoldResult at =
-                    add(b, onnxc::multiply(b, row, tileColumns), column);
-                forEachVector(loops, span, at, channel, body);
-              });
-  });
-}
-
-// The same where the run finds how many tiles a row has. Of a block's rows of
-// tiles the first one may begin, and the last one end, in the middle.
-void Emitter::forEachTileOfRun(const Reach &reach, OpFoldResult batch,
-                               OpFoldResult first, OpFoldResult count,
-                               unsigned channel, TileBody body) {
-  SmallVector<OpFoldResult> loops(8, number(b, 0));
-  loops[conv.batch] = batch;
-  forEach(number(b, 0), count, 1, [&](OpFoldResult at) {
-    Value place = asValue(b, add(b, first, at)),
-          inRow = asValue(b, tileColumns);
-    OpFoldResult row = arith::DivUIOp::create(b, place, inRow).getResult(),
-                 column = arith::RemUIOp::create(b, place, inRow).getResult();
-    loops[conv.row] = onnxc::multiply(b, row, number(b, tile));
-    loops[conv.column] = onnxc::multiply(b, column, number(b, tile));
-    Value inside = isInside(loops[conv.row], reach.above, reach.length, reach.rows);
-    inside = arith::AndIOp::create(
-        b, inside,
-        isInside(loops[conv.column], reach.left, reach.length, reach.columns));
-    auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/true);
-    for (auto [block, checks] :
-         {std::pair(branch.thenBlock(), Span::Nothing),
-          std::pair(branch.elseBlock(), Span::Everything)}) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(block);
-      Span span{0, 0, 0, reach.length, checks};
-      forEachVector(loops, span, at, channel, body);
-    }
-  });
-}
-
-// The vectors of a channel.
-void Emitter::forEachVector(MutableArrayRef<OpFoldResult> loops, Span span,
-                            OpFoldResult at, unsigned channel, TileBody body) {
-  int64_t channels = conv.extent(channel), whole = channels / lanes * lanes;
-  forEach(number(b, 0), number(b, whole), lanes, [&](OpFoldResult first) {
-    loops[channel] = first;
-    body(loops, span, at, Cell());
-  });
-  if (whole == channels)
-    return;
-  loops[channel] = number(b, whole);
-  Cell cell;
-  cell.mask = firstLanes(b, lanes, number(b, channels - whole));
-  body(loops, span, at, cell);
-}
-
-Value Emitter::isBelow(OpFoldResult index, OpFoldResult end) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, asValue(b, index),
-                               asValue(b, end));
-}
-
-// Whether all of the `length` elements from `before` in front of `at` on are.
-Value Emitter::isInside(OpFoldResult at, int64_t before, int64_t length,
-                        OpFoldResult size) {
-  Value last = isBelow(add(b, at, number(b, length - before - 1)), size);
-  if (before == 0)
-    return last;
-  Value first = isBelow(subtract(b, at, number(b, before)), size);
-  return arith::AndIOp::create(b, first, last);
-}
-
-// The results of `body`, or zeros.
-SmallVector<Value>
-Emitter::ifInside(Value inside, unsigned results,
-                  llvm::function_ref<SmallVector<Value>()> body) {
-  auto branch = scf::IfOp::create(b, SmallVector<Type>(results, type), inside,
-                                  /*withElseRegion=*/results > 0);
-  OpBuilder::InsertionGuard guard(b);
-  image.forgetLoads();
-  output.forgetLoads();
-  b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> values = body();
-  image.forgetLoads();
-  output.forgetLoads();
-  if (!results)
-    return {};
-  scf::YieldOp::create(b, values);
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, SmallVector<Value>(results, zero));
-  return SmallVector<Value>(branch.getResults());
-}
-
 //===--- inputs --------------------------------------------------------------//
 
-void Emitter::transformInputs(OpFoldResult batch, OpFoldResult first,
+void WinogradEmitter::transformInputs(OpFoldResult batch, OpFoldResult first,
                               OpFoldResult count) {
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformInput(loops, span, at, cell); };
@@ -388,7 +166,7 @@ void Emitter::transformInputs(OpFoldResult batch, OpFoldResult first,
 }
 
 // Whether every tile has a row of the image, so far behind its own first one.
-bool Emitter::isRowAlways(Span span, int64_t row, OpFoldResult size) {
+bool WinogradEmitter::isRowAlways(Span span, int64_t row, OpFoldResult size) {
   if (span.checks != Span::Rows)
     return span.checks == Span::Nothing;
   int64_t tileRows = llvm::divideCeil(conv.extent(conv.row), tile);
@@ -397,7 +175,7 @@ bool Emitter::isRowAlways(Span span, int64_t row, OpFoldResult size) {
 }
 
 // A row of the patch, transformed along the row.
-SmallVector<Value> Emitter::patchRow(ArrayRef<OpFoldResult> loops, Span span,
+SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops, Span span,
                                      int64_t row, Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
   SmallVector<OpFoldResult> at(loops);
@@ -416,7 +194,7 @@ SmallVector<Value> Emitter::patchRow(ArrayRef<OpFoldResult> loops, Span span,
   return transforms.input(elements);
 }
 
-void Emitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
+void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
                              OpFoldResult at, Cell cell) {
   Grid rows;
   for (int64_t row = 0; row < side; ++row) {
@@ -448,7 +226,7 @@ void Emitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
 //===--- products ------------------------------------------------------------//
 
 // Scratch as one matrix per point.
-Value Emitter::matrices(Value scratch, OpFoldResult rows, int64_t columns) {
+Value WinogradEmitter::matrices(Value scratch, OpFoldResult rows, int64_t columns) {
   int64_t pitch = cast<MemRefType>(scratch.getType()).getDimSize(1);
   int64_t size = getConstantIntValue(rows).value_or(ShapedType::kDynamic);
   auto view = MemRefType::get(
@@ -462,7 +240,7 @@ Value Emitter::matrices(Value scratch, OpFoldResult rows, int64_t columns) {
 }
 
 // One contraction kernel whose batches are the points.
-void Emitter::multiply(OpFoldResult tiles) {
+void WinogradEmitter::multiply(OpFoldResult tiles) {
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output),
           points = side * side;
   auto filter = conv.filter->get().getDefiningOp<WinogradFilterOp>();
@@ -514,7 +292,7 @@ void Emitter::multiply(OpFoldResult tiles) {
 
 //===--- outputs -------------------------------------------------------------//
 
-void Emitter::transformOutputs(OpFoldResult batch, OpFoldResult first,
+void WinogradEmitter::transformOutputs(OpFoldResult batch, OpFoldResult first,
                                OpFoldResult count) {
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformOutput(loops, span, at, cell); };
@@ -528,7 +306,7 @@ void Emitter::transformOutputs(OpFoldResult batch, OpFoldResult first,
               first, count, conv.output, body);
 }
 
-void Emitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
+void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
                               OpFoldResult at, Cell cell) {
   OpFoldResult place =
       add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.output))),
@@ -561,7 +339,7 @@ void Emitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
   }
 }
 
-void Emitter::storeRow(ArrayRef<OpFoldResult> loops, Span span, int64_t row,
+void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span, int64_t row,
                        ArrayRef<Value> results, Cell cell) {
   SmallVector<OpFoldResult> at(loops);
   at[conv.row] = add(b, loops[conv.row], number(b, row));
@@ -578,7 +356,7 @@ void Emitter::storeRow(ArrayRef<OpFoldResult> loops, Span span, int64_t row,
   }
 }
 
-void Emitter::storePixel(ArrayRef<OpFoldResult> at, Value result, Cell cell) {
+void WinogradEmitter::storePixel(ArrayRef<OpFoldResult> at, Value result, Cell cell) {
   output.forgetLoads();
   Value start = output.at(conv.root.getDpsInits()[0], outputPosition, at, cell);
   output.known[conv.root.getResult(0)] =
@@ -589,7 +367,10 @@ void Emitter::storePixel(ArrayRef<OpFoldResult> at, Value result, Cell cell) {
   output.known.clear();
 }
 
-} // namespace
+} // namespace winograd
+
+// Points that lie a multiple of a page apart would share sets of the cache.
+static constexpr int64_t gap = 16;
 
 SmallVector<RankedTensorType> winogradScratch(linalg::GenericOp root,
                                               WinogradAttr schedule) {
@@ -621,7 +402,7 @@ LogicalResult emitWinograd(ImplicitLocOpBuilder &b, KernelOp kernel,
                    : matchSquareConvolution(*root);
   if (failed(conv))
     return kernel.emitOpError("expected a 3x3 convolution in the body");
-  return Emitter(b, kernel, arguments, *conv, part).emit();
+  return winograd::WinogradEmitter(b, kernel, arguments, *conv, part).emit();
 }
 
 } // namespace onnxc

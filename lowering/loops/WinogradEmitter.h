@@ -1,0 +1,103 @@
+// Shared by the two files that write a Winograd convolution: EmitWinograd.cpp
+// the steps, WinogradLoops.cpp the loops around a tile.
+#pragma once
+#include "lowering/loops/EmitWinograd.h"
+#include "lowering/loops/TileValues.h"
+#include "lowering/loops/Winograd.h"
+#include "lowering/loops/WinogradTransforms.h"
+
+namespace onnxc::winograd {
+
+// Neighbouring tiles of a row of which the same columns [low, high) exist, and
+// what of them is compared with the image's sizes.
+struct Span {
+  int64_t start, count, low, high;
+  enum { Nothing, Rows, Everything } checks = Rows;
+};
+
+class WinogradEmitter {
+public:
+  WinogradEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel, mlir::ValueRange arguments,
+          const SquareConvolution &conv, WinogradPart part)
+      : b(b), kernel(kernel), arguments(arguments), conv(conv), part(part),
+        schedule(cast<WinogradAttr>(kernel.getSchedule())),
+        tile(schedule.getTile()), side(tile + 2),
+        lanes(schedule.getProduct().getVector()),
+        type(mlir::VectorType::get({lanes}, b.getF32Type())),
+        image(b, arguments, 8, conv.input, lanes, lanes),
+        output(b, arguments, 8, conv.output, lanes, lanes),
+        transforms(b, type, tile) {
+    mlir::ValueRange scratch = arguments.take_back(2);
+    transformed = scratch[0];
+    products = scratch[1];
+  }
+
+  llvm::LogicalResult emit();
+
+private:
+  llvm::LogicalResult trace();
+  mlir::OpFoldResult sizeOf(mlir::Value argument, unsigned dimension);
+  mlir::OpFoldResult sizeOfLoop(unsigned loop);
+  void forEachBlock(mlir::OpFoldResult from, mlir::OpFoldResult to, int64_t step,
+                    llvm::function_ref<void(mlir::OpFoldResult)> body);
+  void block(mlir::OpFoldResult batch, mlir::OpFoldResult first, mlir::OpFoldResult count);
+  void transformInputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
+                       mlir::OpFoldResult count);
+  void transformInput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, mlir::OpFoldResult at,
+                      Cell cell);
+  bool isRowAlways(Span span, int64_t row, mlir::OpFoldResult size);
+  llvm::SmallVector<mlir::Value> patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+                              int64_t row, Cell cell);
+  void multiply(mlir::OpFoldResult tiles);
+  void transformOutputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
+                        mlir::OpFoldResult count);
+  void transformOutput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, mlir::OpFoldResult at,
+                       Cell cell);
+  void storeRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, int64_t row,
+                llvm::ArrayRef<mlir::Value> results, Cell cell);
+  void storePixel(llvm::ArrayRef<mlir::OpFoldResult> at, mlir::Value result, Cell cell);
+
+  void forEach(mlir::OpFoldResult from, mlir::OpFoldResult to, int64_t step,
+               llvm::function_ref<void(mlir::OpFoldResult)> body);
+  using TileBody =
+      llvm::function_ref<void(llvm::ArrayRef<mlir::OpFoldResult>, Span, mlir::OpFoldResult, Cell)>;
+  void forEachTile(llvm::ArrayRef<Span> spans, mlir::OpFoldResult batch,
+                   mlir::OpFoldResult firstRow, mlir::OpFoldResult rows, unsigned channel,
+                   TileBody body);
+  // The rows and columns that a tile looks at, some of them above and left of
+  // its own, and how many there are.
+  struct Reach {
+    int64_t above, left, length;
+    mlir::OpFoldResult rows, columns;
+  };
+  void forEachTileOfRun(const Reach &reach, mlir::OpFoldResult batch,
+                        mlir::OpFoldResult first, mlir::OpFoldResult count,
+                        unsigned channel, TileBody body);
+  void forEachVector(llvm::MutableArrayRef<mlir::OpFoldResult> loops, Span span,
+                     mlir::OpFoldResult at, unsigned channel, TileBody body);
+  mlir::Value isBelow(mlir::OpFoldResult index, mlir::OpFoldResult end);
+  mlir::Value isInside(mlir::OpFoldResult at, int64_t before, int64_t length,
+                 mlir::OpFoldResult size);
+  mlir::Value matrices(mlir::Value scratch, mlir::OpFoldResult rows, int64_t columns);
+  llvm::SmallVector<mlir::Value> ifInside(mlir::Value inside, unsigned results,
+                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
+
+  mlir::ImplicitLocOpBuilder &b;
+  KernelOp kernel;
+  llvm::SmallVector<mlir::Value> arguments;
+  SquareConvolution conv;
+  WinogradPart part;
+  WinogradAttr schedule;
+  int64_t tile, side, lanes;
+  mlir::VectorType type;
+  TileValues image, output;
+  WinogradTransforms transforms;
+  mlir::Value transformed, products, zero;
+  mlir::AffineMap outputPosition, yieldedPosition;
+  int64_t padTop = 0, padLeft = 0;
+  mlir::OpFoldResult height, width; // of the image
+  mlir::OpFoldResult rows, columns; // of the result
+  mlir::OpFoldResult tileColumns;
+};
+
+} // namespace onnxc::winograd

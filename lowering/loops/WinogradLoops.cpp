@@ -1,0 +1,136 @@
+#include "lowering/loops/WinogradEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace onnxc::winograd {
+
+void WinogradEmitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
+                      llvm::function_ref<void(OpFoldResult)> body) {
+  std::optional<int64_t> begin = getConstantIntValue(from),
+                         end = getConstantIntValue(to);
+  auto forget = [&] {
+    image.forgetLoads();
+    output.forgetLoads();
+  };
+  if (begin && end && *end <= *begin)
+    return;
+  forget();
+  if (begin && end && *begin + step >= *end)
+    return body(from);
+  auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, to),
+                                 asValue(b, number(b, step)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(OpFoldResult(loop.getInductionVar()));
+  forget();
+}
+
+// The tiles of a block, and the vectors of a channel. `body` gets the loops at
+// the tile's first element, the columns that exist, and the tile's number in
+// the block.
+void WinogradEmitter::forEachTile(ArrayRef<Span> spans, OpFoldResult batch,
+                          OpFoldResult firstRow, OpFoldResult rows,
+                          unsigned channel, TileBody body) {
+  SmallVector<OpFoldResult> loops(8, number(b, 0));
+  loops[conv.batch] = batch;
+  forEach(number(b, 0), rows, 1, [&](OpFoldResult row) {
+    loops[conv.row] =
+        onnxc::multiply(b, add(b, firstRow, row), number(b, tile));
+    for (Span span : spans)
+      forEach(number(b, span.start), number(b, span.start + span.count), 1,
+              [&](OpFoldResult column) {
+                loops[conv.column] =
+                    onnxc::multiply(b, column, number(b, tile));
+                OpFoldResult at =
+                    add(b, onnxc::multiply(b, row, tileColumns), column);
+                forEachVector(loops, span, at, channel, body);
+              });
+  });
+}
+
+// The same where the run finds how many tiles a row has. Of a block's rows of
+// tiles the first one may begin, and the last one end, in the middle.
+void WinogradEmitter::forEachTileOfRun(const Reach &reach, OpFoldResult batch,
+                               OpFoldResult first, OpFoldResult count,
+                               unsigned channel, TileBody body) {
+  SmallVector<OpFoldResult> loops(8, number(b, 0));
+  loops[conv.batch] = batch;
+  forEach(number(b, 0), count, 1, [&](OpFoldResult at) {
+    Value place = asValue(b, add(b, first, at)),
+          inRow = asValue(b, tileColumns);
+    OpFoldResult row = arith::DivUIOp::create(b, place, inRow).getResult(),
+                 column = arith::RemUIOp::create(b, place, inRow).getResult();
+    loops[conv.row] = onnxc::multiply(b, row, number(b, tile));
+    loops[conv.column] = onnxc::multiply(b, column, number(b, tile));
+    Value inside = isInside(loops[conv.row], reach.above, reach.length, reach.rows);
+    inside = arith::AndIOp::create(
+        b, inside,
+        isInside(loops[conv.column], reach.left, reach.length, reach.columns));
+    auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/true);
+    for (auto [block, checks] :
+         {std::pair(branch.thenBlock(), Span::Nothing),
+          std::pair(branch.elseBlock(), Span::Everything)}) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(block);
+      Span span{0, 0, 0, reach.length, checks};
+      forEachVector(loops, span, at, channel, body);
+    }
+  });
+}
+
+// The vectors of a channel.
+void WinogradEmitter::forEachVector(MutableArrayRef<OpFoldResult> loops, Span span,
+                            OpFoldResult at, unsigned channel, TileBody body) {
+  int64_t channels = conv.extent(channel), whole = channels / lanes * lanes;
+  forEach(number(b, 0), number(b, whole), lanes, [&](OpFoldResult first) {
+    loops[channel] = first;
+    body(loops, span, at, Cell());
+  });
+  if (whole == channels)
+    return;
+  loops[channel] = number(b, whole);
+  Cell cell;
+  cell.mask = firstLanes(b, lanes, number(b, channels - whole));
+  body(loops, span, at, cell);
+}
+
+Value WinogradEmitter::isBelow(OpFoldResult index, OpFoldResult end) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, asValue(b, index),
+                               asValue(b, end));
+}
+
+// Whether all of the `length` elements from `before` in front of `at` on are.
+Value WinogradEmitter::isInside(OpFoldResult at, int64_t before, int64_t length,
+                        OpFoldResult size) {
+  Value last = isBelow(add(b, at, number(b, length - before - 1)), size);
+  if (before == 0)
+    return last;
+  Value first = isBelow(subtract(b, at, number(b, before)), size);
+  return arith::AndIOp::create(b, first, last);
+}
+
+// The results of `body`, or zeros.
+SmallVector<Value>
+WinogradEmitter::ifInside(Value inside, unsigned results,
+                  llvm::function_ref<SmallVector<Value>()> body) {
+  auto branch = scf::IfOp::create(b, SmallVector<Type>(results, type), inside,
+                                  /*withElseRegion=*/results > 0);
+  OpBuilder::InsertionGuard guard(b);
+  image.forgetLoads();
+  output.forgetLoads();
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> values = body();
+  image.forgetLoads();
+  output.forgetLoads();
+  if (!results)
+    return {};
+  scf::YieldOp::create(b, values);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, SmallVector<Value>(results, zero));
+  return SmallVector<Value>(branch.getResults());
+}
+
+} // namespace onnxc::winograd
