@@ -56,6 +56,9 @@ bits of f32. Between DequantizeLinear and QuantizeLinear of one scale, many an e
         attributes={"mode": "linear", "coordinate_transformation_mode": "asymmetric"}, constants=(3,)),
     Row("Resize", "align_corners, one element", [LINE, None, None, i64(1, 1, 1)], f32([[[0]]]),
         attributes={"mode": "linear", "coordinate_transformation_mode": "align_corners"}, constants=(3,)),
+    Row("Resize", "align_corners: the exact length counts, 4 * 0.6, as in ONNX's tests", [
+            f32([[[0, 10, 20, 30]]]), None, f32(1, 1, 0.6)], f32([[[0, 21.4285698]]]), ort=f32([[[0, 30]]]),
+        attributes={"mode": "linear", "coordinate_transformation_mode": "align_corners"}, constants=(2,)),
     Row("Resize", "pytorch_half_pixel, one element", [LINE, None, None, i64(1, 1, 1)], f32([[[0]]]),
         attributes={"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"}, constants=(3,)),
     Row("Resize", "tf_half_pixel_for_nn, of opset 11", [LINE, f32(shape=(0,)), f32(1, 1, 2)],
