@@ -14,6 +14,7 @@ struct MachineFacts {
   int64_t fmaPerCycle = 1;
   int64_t l1Bytes = 0;
   int64_t l2Bytes = 0;
+  int64_t l3Bytes = 0; // of a group of cores; 0: not known
   bool heap = true;
   bool hasF16 = false;
   bool hasScale = false;

@@ -30,18 +30,38 @@ bool issuesOneWideFma(StringRef cpu, const Features &features) {
       .Default(false);
 }
 
+struct CacheKiB {
+  int64_t l1, l2, l3;
+};
+
+// One line for each family of cores: data caches of a core, and the L3 of its
+// group where all of the family but the smallest have it. Of levels that are
+// not one core's name, the smallest that the CPUs in question have.
+CacheKiB cachesOf(StringRef cpu, bool wide) {
+  return StringSwitch<CacheKiB>(cpu)
+      .Case("znver1", {32, 512, 8 << 10})
+      .Case("znver2", {32, 512, 16 << 10})
+      .Case("znver3", {32, 512, 32 << 10})
+      .Case("znver4", {32, 1 << 10, 32 << 10})
+      .Case("znver5", {48, 1 << 10, 32 << 10})
+      .Cases({"icelake-client", "rocketlake"}, {48, 512, 0})
+      .Cases({"icelake-server", "tigerlake", "alderlake"}, {48, 1280, 0})
+      .Cases({"sapphirerapids", "emeraldrapids", "graniterapids",
+              "graniterapids-d", "raptorlake", "meteorlake"},
+             {48, 2 << 10, 0})
+      .Default({32, wide ? 1 << 10 : 256, 0});
+}
+
 MachineFacts facts(StringRef cpu, const Features &features) {
   MachineFacts facts;
   bool wide = features.has("avx512f") && features.has("avx512vl");
   facts.vectorBits = wide ? 512 : features.has("avx") ? 256 : 128;
   facts.vectorRegisters = wide ? 32 : 16;
   facts.fmaPerCycle = wide && issuesOneWideFma(cpu, features) ? 1 : 2;
-  facts.l1Bytes = 32 << 10;
-  // The smallest that the CPUs in question have; znver and server cores have
-  // more.
-  facts.l2Bytes = cpu.starts_with("znver") ? 512 << 10
-                  : wide                   ? 1 << 20
-                                           : 256 << 10;
+  CacheKiB caches = cachesOf(cpu, wide);
+  facts.l1Bytes = caches.l1 << 10;
+  facts.l2Bytes = caches.l2 << 10;
+  facts.l3Bytes = caches.l3 << 10;
   facts.hasF16 = features.has("f16c");
   facts.hasScale = wide; // vscalefps
   facts.hasPermute = features.has("avx2"); // vpermps

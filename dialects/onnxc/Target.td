@@ -14,6 +14,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `vector_registers`: how many (register tiles: MR * NV + NV + 1 <= vector_registers).
     - `fma_per_cycle`: full-width FMA a core issues per cycle (wide or tall register tiles).
     - `l1_bytes`, `l2_bytes`: data caches (panels or pixels outermost).
+    - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (the roofline of a report).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.
@@ -23,7 +24,8 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
   let parameters = (ins StringRefParameter<>:$triple, StringRefParameter<>:$cpu, StringRefParameter<>:$features,
     "int64_t":$vector_bits, "int64_t":$vector_registers, "int64_t":$fma_per_cycle,
     "int64_t":$l1_bytes, "int64_t":$l2_bytes, "int64_t":$index_bits, "bool":$heap, "bool":$has_f16,
-    DefaultValuedParameter<"bool", "false">:$has_scale, DefaultValuedParameter<"bool", "false">:$has_permute);
+    DefaultValuedParameter<"bool", "false">:$has_scale, DefaultValuedParameter<"bool", "false">:$has_permute,
+    DefaultValuedParameter<"int64_t", "0">:$l3_bytes);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
