@@ -113,6 +113,7 @@ private:
   void showProgress(size_t index) {
     progress.show(index + 1, pipeline().size(), pipeline()[index].name);
   }
+  LogicalResult checkHints();
   LogicalResult collect();
   LogicalResult checkRam();
   LogicalResult write();
@@ -530,6 +531,16 @@ LogicalResult Compilation::runStages() {
   return success();
 }
 
+LogicalResult Compilation::checkHints() {
+  auto symbols = (*module)->getAttrOfType<ArrayAttr>(symbolsAttrName);
+  for (const auto &[name, size] : options.hints)
+    if (!symbols ||
+        !llvm::is_contained(symbols, StringAttr::get(&context, name)))
+      return diagnostics.error("--hint: no dimension is named '" + name + "'",
+                               Exit::Usage);
+  return success();
+}
+
 // Regions and the places of their results are known after planning.
 LogicalResult Compilation::collect() {
   if (options.report.empty())
@@ -538,7 +549,9 @@ LogicalResult Compilation::collect() {
   if (!function || failed(lentMemory(function)))
     return diagnostics.error("a report needs @model as stage 'memory' leaves "
                              "it");
-  report = collectReport(*module, options.input, remarks);
+  if (failed(checkHints()))
+    return failure();
+  report = collectReport(*module, options.input, options.hints, remarks);
   return success();
 }
 

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
@@ -27,11 +28,15 @@ namespace {
 
 // Where nobody has measured one.
 constexpr double assumedGhz = 3;
+// What caches and memory of current cores give at most, in bytes per cycle: a
+// roof lies above what is reached.
+constexpr double l2BytesAtMost = 64, l3BytesAtMost = 32, farBytesAtMost = 16;
 
 // One use of memory by a region.
 struct Access {
   Value value;
   bool reads, writes;
+  bool isScratch = false; // of a kernel
 };
 
 SmallVector<Access> accessesOf(Operation *region) {
@@ -41,14 +46,15 @@ SmallVector<Access> accessesOf(Operation *region) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
     bool writes = destinations && destinations.isDpsInit(&operand);
-    bool reads = !writes;
-    if (auto kernel = dyn_cast<KernelOp>(region))
+    bool reads = !writes, isScratch = false;
+    if (auto kernel = dyn_cast<KernelOp>(region)) {
       reads |= writes && kernel.readsOutput(operand);
-    else if (auto op = dyn_cast<linalg::LinalgOp>(region))
+      isScratch = writes && kernel.isScratch(operand);
+    } else if (auto op = dyn_cast<linalg::LinalgOp>(region))
       reads = op.payloadUsesValueFromOperand(&operand);
     else if (auto copy = dyn_cast<memref::CopyOp>(region))
       writes = operand.get() == copy.getTarget(), reads = !writes;
-    accesses.push_back({operand.get(), reads, writes});
+    accesses.push_back({operand.get(), reads, writes, isScratch});
   }
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(region->getRegions(), captured);
@@ -123,9 +129,12 @@ int64_t runsOf(Operation *region) {
 
 class Collector {
 public:
-  Collector(ModuleOp module, std::vector<MissedRemark> &remarks)
+  Collector(ModuleOp module, const std::map<std::string, int64_t> &hints,
+            std::vector<MissedRemark> &remarks)
       : module(module), model(findModel(module)), remarks(remarks),
-        views(model), regions(regionsOf(model)) {}
+        views(model), regions(regionsOf(model)), sizes(module, hints) {
+    report.dims = hints;
+  }
 
   ModelReport collect(StringRef name);
 
@@ -161,6 +170,7 @@ private:
   std::vector<MissedRemark> &remarks;
   BufferViewFlowAnalysis views;
   SmallVector<Operation *> regions;
+  KnownSizes sizes;
   ModelReport report;
   llvm::StringMap<Code> codes; // by the text of the region
   DenseMap<Value, SmallVector<int64_t>> writers;
@@ -173,9 +183,10 @@ void Collector::describeMachine() {
     machine = {target.getTriple().str(),   target.getCpu().str(),
                target.getVectorBits(),     target.getFmaPerCycle(),
                target.getL1Bytes(),        target.getL2Bytes(),
+               target.getL3Bytes(),
                loadsPerCycle * std::max<int64_t>(target.getVectorBits() / 8, 4),
-               l2BytesPerCycle,            farBytesPerCycle,
-               assumedGhz};
+               l2BytesAtMost,              l3BytesAtMost,
+               farBytesAtMost,             assumedGhz};
 }
 
 Value Collector::rootOf(Value value) const {
@@ -213,15 +224,49 @@ OwningOpRef<ModuleOp> scratchOf(ModuleOp module, Operation *region) {
   return scratch;
 }
 
-int64_t widestVectorBits(ModuleOp module) {
+// Whether code generation makes a conversion a call of the support library for
+// each lane.
+bool isCalledForEachLane(Operation &op, TargetAttr target) {
+  if (!isa<arith::TruncFOp, arith::ExtFOp>(op))
+    return false;
+  unsigned from = getElementTypeOrSelf(op.getOperand(0)).getIntOrFloatBitWidth(),
+           to = getElementTypeOrSelf(op.getResult(0)).getIntOrFloatBitWidth();
+  return (from == 64 && to == 16) || (std::min(from, to) == 16 && target &&
+                                      !target.getHasF16());
+}
+
+// Whether an operation on vectors does all lanes at once. Those that put lanes
+// together or take them apart are there for what is done one by one.
+bool worksOnLanes(Operation &op) {
+  return isa<vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
+             vector::MaskedStoreOp, vector::TransferReadOp,
+             vector::TransferWriteOp, vector::GatherOp, vector::ShuffleOp,
+             vector::FMAOp>(op) ||
+         (op.hasTrait<OpTrait::Elementwise>() &&
+          !op.hasTrait<OpTrait::ConstantLike>());
+}
+
+int64_t vectorBitsOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector || !vector.getElementType().isIntOrFloat() ||
+      vector.getElementTypeBitWidth() == 1)
+    return 0;
+  return vector.getNumElements() * vector.getElementTypeBitWidth();
+}
+
+// Where lanes are converted by calls, what brings them there and takes them
+// away does not make it vector code.
+int64_t widestVectorBits(ModuleOp module, bool hasCalls) {
   int64_t bits = 0;
   module->walk([&](Operation *op) {
+    if (!worksOnLanes(*op) ||
+        (hasCalls && (!op->hasTrait<OpTrait::Elementwise>() ||
+                      isa<CastOpInterface>(op))))
+      return;
+    for (Type type : op->getOperandTypes())
+      bits = std::max(bits, vectorBitsOf(type));
     for (Type type : op->getResultTypes())
-      if (auto vector = dyn_cast<VectorType>(type);
-          vector && vector.getElementType().isIntOrFloat() &&
-          vector.getElementTypeBitWidth() > 1)
-        bits = std::max<int64_t>(bits, vector.getNumElements() *
-                                           vector.getElementTypeBitWidth());
+      bits = std::max(bits, vectorBitsOf(type));
   });
   return bits;
 }
@@ -245,9 +290,17 @@ Collector::Code Collector::codeOf(Operation *region) {
   passes.addPass(createExpandVectorLoops());
   if (failed(passes.run(*scratch)))
     return code;
-  code.vectorBits = widestVectorBits(*scratch);
-  if (!code.vectorBits && remarks.size() > heard)
-    code.scalar = remarks.back().reason;
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  bool hasCalls = false;
+  scratch->walk([&](Operation *op) {
+    hasCalls |= isCalledForEachLane(*op, target);
+  });
+  code.vectorBits = widestVectorBits(*scratch, hasCalls);
+  if (!code.vectorBits)
+    code.scalar = hasCalls ? "each element is converted by a call"
+                  : remarks.size() > heard
+                      ? remarks.back().reason
+                      : "elements are found and handled one at a time";
   remarks.resize(heard);
   return code;
 }
@@ -262,20 +315,19 @@ ReportRegion Collector::describe(Operation *region) {
   result.algorithm = method.algorithm;
   result.schedule = method.schedule;
   result.layout = method.layout;
-  Work work = countWork(region);
+  Work work = countWork(region, sizes);
   result.flops = work.flops;
   result.executedFlops = work.executed;
   result.runs = runsOf(region);
-  bool hasOutput = false;
   for (const Access &access : accessesOf(region)) {
-    int64_t bytes = bytesOf(access.value.getType());
-    if (access.writes && hasOutput && !access.reads)
-      continue; // scratch of the kernel
-    if (access.writes && !hasOutput)
-      result.output = shapeText(access.value.getType());
-    hasOutput |= access.writes;
-    if (access.writes)
+    if (access.isScratch)
+      continue;
+    int64_t bytes = sizes.bytesOf(access.value);
+    if (access.writes) {
+      result.output += result.output.empty() ? "" : ", ";
+      result.output += shapeText(access.value.getType());
       result.bytesWritten += bytes;
+    }
     if (access.reads)
       (isWeight(access.value) ? result.weightBytes : result.bytesRead) += bytes;
   }
@@ -294,10 +346,11 @@ void Collector::predict(ReportRegion &region) {
                       (2 * lanes * std::max<int64_t>(machine.fmaPerCycle, 1));
   int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
   auto [place, perCycle] =
-      bytes <= machine.l1Bytes / 2   ? std::pair("L1", machine.l1BytesPerCycle)
-      : bytes <= machine.l2Bytes / 2 ? std::pair("L2", machine.l2BytesPerCycle)
-                                     : std::pair("memory",
-                                                 machine.farBytesPerCycle);
+      bytes <= machine.l1Bytes   ? std::pair("L1", machine.l1BytesPerCycle)
+      : bytes <= machine.l2Bytes ? std::pair("L2", machine.l2BytesPerCycle)
+      : bytes <= machine.l3Bytes ? std::pair("L3", machine.l3BytesPerCycle)
+                                 : std::pair("memory",
+                                             machine.farBytesPerCycle);
   double memory = bytes / perCycle;
   region.predictedCycles = std::max(arithmetic, memory);
   region.bound = arithmetic >= memory ? "arithmetic" : place;
@@ -312,7 +365,7 @@ void Collector::follow(Operation *region, int64_t number) {
     Value root = rootOf(access.value);
     if (access.reads)
       for (int64_t writer : writers.lookup(root))
-        here.inputs.push_back({writer, bytesOf(access.value.getType())});
+        here.inputs.push_back({writer, sizes.bytesOf(access.value)});
     auto view = root.getDefiningOp<memref::ViewOp>();
     if (!view || view.getSource() != arena)
       continue;
@@ -320,7 +373,7 @@ void Collector::follow(Operation *region, int64_t number) {
     auto [entry, isNew] = buffers.insert({root, ReportBuffer()});
     ReportBuffer &buffer = entry->second;
     if (isNew) {
-      buffer.bytes = bytesOf(view.getType());
+      buffer.bytes = sizes.bytesOf(view);
       buffer.first = number;
       if (matchPattern(view.getByteShift(), m_ConstantInt(&offset)))
         buffer.offset = offset.getSExtValue();
@@ -394,7 +447,7 @@ ModelReport Collector::collect(StringRef name) {
   describeMachine();
   if (auto bytes = module->getAttrOfType<IntegerAttr>(arenaBytesAttrName))
     report.arenaBytes = bytes.getInt();
-  report.symbolHint = isSymbolic() ? unknownSize : 0;
+  report.symbolHint = isSymbolic() ? KnownSizes::unknown : 0;
   report.weightsBytes = weightsBytesOf(module);
   for (Operation *region : regions)
     report.regions.push_back(describe(region));
@@ -409,8 +462,9 @@ ModelReport Collector::collect(StringRef name) {
 } // namespace
 
 ModelReport collectReport(ModuleOp module, StringRef model,
-                     std::vector<MissedRemark> &remarks) {
-  return Collector(module, remarks).collect(model);
+                          const std::map<std::string, int64_t> &hints,
+                          std::vector<MissedRemark> &remarks) {
+  return Collector(module, hints, remarks).collect(model);
 }
 
 } // namespace onnxc

@@ -108,8 +108,10 @@ static json::Value toJSON(const ReportMachine &machine) {
                       {"fma_per_cycle", machine.fmaPerCycle},
                       {"l1_bytes", machine.l1Bytes},
                       {"l2_bytes", machine.l2Bytes},
+                      {"l3_bytes", machine.l3Bytes},
                       {"l1_bytes_per_cycle", machine.l1BytesPerCycle},
                       {"l2_bytes_per_cycle", machine.l2BytesPerCycle},
+                      {"l3_bytes_per_cycle", machine.l3BytesPerCycle},
                       {"far_bytes_per_cycle", machine.farBytesPerCycle},
                       {"clock_ghz", machine.clockGhz}};
 }
@@ -122,16 +124,28 @@ static bool fromJSON(const json::Value &value, ReportMachine &machine,
          map.map("fma_per_cycle", machine.fmaPerCycle) &&
          map.map("l1_bytes", machine.l1Bytes) &&
          map.map("l2_bytes", machine.l2Bytes) &&
+         map.map("l3_bytes", machine.l3Bytes) &&
          map.map("l1_bytes_per_cycle", machine.l1BytesPerCycle) &&
          map.map("l2_bytes_per_cycle", machine.l2BytesPerCycle) &&
+         map.map("l3_bytes_per_cycle", machine.l3BytesPerCycle) &&
          map.map("far_bytes_per_cycle", machine.farBytesPerCycle) &&
          map.map("clock_ghz", machine.clockGhz);
+}
+
+static json::Object dimsOf(const ModelReport &report) {
+  json::Object dims;
+  for (const auto &[name, size] : report.dims)
+    dims[json::fixUTF8(name)] = size;
+  return dims;
 }
 
 json::Value toJSON(const ModelReport &report) {
   return json::Object{{"model", text(report.model)},
                       {"machine", toJSON(report.machine)},
+                      {"dims", dimsOf(report)},
                       {"symbol_hint", report.symbolHint},
+                      {"assumed_sizes", text(report.assumedSizes())},
+                      {"nodes", report.nodeCount()},
                       {"arena_bytes", report.arenaBytes},
                       {"weights_bytes", report.weightsBytes},
                       {"flops", report.flops()},
@@ -145,6 +159,7 @@ static bool fromJSON(const json::Value &value, ModelReport &report,
   json::ObjectMapper map(value, path);
   return map && map.map("model", report.model) &&
          map.map("machine", report.machine) &&
+         map.map("dims", report.dims) &&
          map.map("symbol_hint", report.symbolHint) &&
          map.map("arena_bytes", report.arenaBytes) &&
          map.map("weights_bytes", report.weightsBytes) &&

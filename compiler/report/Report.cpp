@@ -1,4 +1,6 @@
 #include "compiler/report/Report.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -17,27 +19,42 @@ double ModelReport::predictedMs(const ReportRegion &region) const {
          (machine.clockGhz * 1e6);
 }
 
-// A cycle counter's rate is the machine's clock; steady counters are slower.
-static bool isClock(double ghz) { return ghz > 1 && ghz < 8; }
+int64_t ModelReport::nodeCount() const {
+  StringSet<> names;
+  for (const ReportRegion &region : regions)
+    for (const ReportNode &node : region.nodes)
+      names.insert(node.name);
+  return names.size();
+}
+
+std::string ModelReport::assumedSizes() const {
+  if (!symbolHint)
+    return "";
+  std::string text = formatv("unknown sizes are taken for {0}", symbolHint);
+  for (const auto &[name, size] : dims)
+    text += formatv(", {0} for {1}", name, size);
+  return text;
+}
 
 Error addMeasured(ModelReport &report, StringRef text) {
   SmallVector<StringRef> words;
   text.split(words, ' ', -1, /*KeepEmpty=*/false);
-  double ms;
+  double ms, ghz;
   auto wrong = [] {
     return createStringError("the measured times do not belong to this report");
   };
-  if (words.size() != report.regions.size() + 2 || words[0].getAsDouble(ms))
+  if (words.size() != report.regions.size() + 3 || words[0].getAsDouble(ms) ||
+      words[1].getAsDouble(ghz))
     return wrong();
   std::vector<double> ticks;
-  for (StringRef word : ArrayRef(words).drop_front())
+  for (StringRef word : ArrayRef(words).drop_front(2))
     if (word.trim().getAsDouble(ticks.emplace_back()))
       return wrong();
   double all = std::max(ticks.back(), 1.0);
   report.measuredMs = ms;
   for (auto [region, taken] : zip(report.regions, ticks))
     region.measuredMs = ms * taken / all;
-  if (double ghz = all / (ms * 1e6); isClock(ghz))
+  if (ghz > 0)
     report.machine.clockGhz = ghz;
   return Error::success();
 }

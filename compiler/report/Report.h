@@ -4,6 +4,7 @@
 #pragma once
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ struct ReportRegion {
   int64_t flops = 0, executedFlops = 0;
   int64_t bytesRead = 0, bytesWritten = 0, weightBytes = 0;
   double predictedCycles = 0;
-  std::string bound; // "arithmetic", "L1", "L2" or "memory"
+  std::string bound; // "arithmetic", "L1", "L2", "L3" or "memory"
   std::vector<ReportEdge> inputs;
   std::optional<double> measuredMs;
 };
@@ -52,15 +53,19 @@ struct ReportMissed {
 
 struct ReportMachine {
   std::string triple, cpu;
-  int64_t vectorBits = 0, fmaPerCycle = 0, l1Bytes = 0, l2Bytes = 0;
-  double l1BytesPerCycle = 0, l2BytesPerCycle = 0, farBytesPerCycle = 0;
+  int64_t vectorBits = 0, fmaPerCycle = 0, l1Bytes = 0, l2Bytes = 0,
+          l3Bytes = 0; // 0: not known
+  double l1BytesPerCycle = 0, l2BytesPerCycle = 0, l3BytesPerCycle = 0,
+         farBytesPerCycle = 0;
   double clockGhz = 0; // assumed, or measured with the regions
 };
 
 struct ModelReport {
   std::string model;
   ReportMachine machine;
-  // What unknown sizes were taken for; 0 where there are none.
+  // What symbolic dimensions were taken for, and other unknown sizes; 0 where
+  // there are none.
+  std::map<std::string, int64_t> dims;
   int64_t symbolHint = 0;
   std::optional<int64_t> arenaBytes;
   int64_t weightsBytes = 0;
@@ -70,14 +75,18 @@ struct ModelReport {
   std::optional<double> measuredMs; // the whole call
 
   double flops() const;
+  int64_t nodeCount() const; // each once
+  // "unknown sizes are taken for 64, batch for 8"; empty where there are none.
+  std::string assumedSizes() const;
   double predictedMs(const ReportRegion &region) const;
 };
 
 llvm::json::Value toJSON(const ModelReport &report);
 llvm::Expected<ModelReport> readReport(llvm::StringRef json);
 
-// Adds what an object that was compiled with --profile measured: "MS TICKS..."
-// with the milliseconds of a call, the ticks of each region and of the call.
+// Adds what an object that was compiled with --profile measured:
+// "MS GHZ TICKS..." with the milliseconds of a call, the clock of the core
+// meanwhile (0: not known), the ticks of each region and of the call.
 llvm::Error addMeasured(ModelReport &report, llvm::StringRef text);
 
 // The form that the name of a file asks for; none for an unknown one.

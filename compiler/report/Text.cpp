@@ -29,25 +29,28 @@ std::string time(const ModelReport &report, const ReportRegion &region) {
 
 void summarize(const ModelReport &report, std::string &text) {
   const ReportMachine &machine = report.machine;
-  size_t nodes = 0;
   double predicted = 0;
-  for (const ReportRegion &region : report.regions) {
-    nodes += region.nodes.size();
+  for (const ReportRegion &region : report.regions)
     predicted += report.predictedMs(region);
-  }
-  text += fmt::format("{} for {} ({} bit vectors, {} multiply-adds a cycle)\n",
+  text += fmt::format("{} for {} ({} bit vectors, {} multiply-adds a cycle, L1 "
+                      "{} KiB, L2 {} KiB{})\n",
                       report.model, machine.cpu, machine.vectorBits,
-                      machine.fmaPerCycle);
+                      machine.fmaPerCycle, machine.l1Bytes >> 10,
+                      machine.l2Bytes >> 10,
+                      machine.l3Bytes ? fmt::format(", L3 {} MiB",
+                                                    machine.l3Bytes >> 20)
+                                      : "");
   text += fmt::format(
       "{} regions of {} nodes, {}, weights {}, arena {}\n",
-      report.regions.size(), nodes, withUnit(report.flops(), "FLOP"),
+      report.regions.size(), report.nodeCount(), withUnit(report.flops(), "FLOP"),
       withUnit(report.weightsBytes, "B"),
       report.arenaBytes ? withUnit(*report.arenaBytes, "B")
                         : "known at entry");
-  if (report.symbolHint)
-    text += fmt::format("unknown sizes are taken for {}\n", report.symbolHint);
-  text += fmt::format("roofline at {:.2f} GHz: {:.3f} ms", machine.clockGhz,
-                      predicted);
+  if (std::string sizes = report.assumedSizes(); !sizes.empty())
+    text += sizes + "\n";
+  text += fmt::format("roofline at {} {:.2f} GHz: {:.3f} ms",
+                      report.measuredMs ? "measured" : "assumed",
+                      machine.clockGhz, predicted);
   if (report.measuredMs)
     text += fmt::format(", measured: {:.3f} ms", *report.measuredMs);
   text += "\n\n";

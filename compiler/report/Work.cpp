@@ -1,5 +1,6 @@
 #include "compiler/report/Work.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/loops/Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,7 +15,7 @@ namespace {
 int64_t product(ArrayRef<int64_t> sizes) {
   int64_t result = 1;
   for (int64_t size : sizes)
-    result *= ShapedType::isDynamic(size) ? unknownSize : size;
+    result *= size;
   return result;
 }
 
@@ -33,25 +34,24 @@ int64_t flopsOf(Operation &op) {
          op.getResult(0).getType().isIntOrFloat();
 }
 
-int64_t flopsOf(linalg::LinalgOp op) {
+int64_t flopsOfBody(linalg::LinalgOp op) {
   int64_t each = 0;
   for (Operation &inner : op.getBlock()->without_terminator())
     each += flopsOf(inner);
-  return each * product(op.getStaticLoopRanges());
+  return each;
 }
 
 // The products of the transformed tiles; the transforms themselves are few.
-std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule) {
+std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule,
+                                  ArrayRef<int64_t> extents) {
   FailureOr<SquareConvolution> conv = matchSquareConvolution(op);
-  if (failed(conv) || !conv->hasFixedImage() ||
-      ShapedType::isDynamic(conv->extent(conv->batch)))
+  if (failed(conv))
     return std::nullopt;
   int64_t tile = schedule.getTile(), points = (tile + 2) * (tile + 2);
-  int64_t tiles = conv->extent(conv->batch) *
-                  llvm::divideCeil(conv->extent(conv->row), tile) *
-                  llvm::divideCeil(conv->extent(conv->column), tile);
-  return 2 * points * tiles * conv->extent(conv->input) *
-         conv->extent(conv->output);
+  int64_t tiles = extents[conv->batch] *
+                  llvm::divideCeil(extents[conv->row], tile) *
+                  llvm::divideCeil(extents[conv->column], tile);
+  return 2 * points * tiles * extents[conv->input] * extents[conv->output];
 }
 
 //===-- Words ---------------------------------------------------------------//
@@ -86,16 +86,46 @@ Window windowOf(linalg::GenericOp op) {
 
 bool slides(linalg::GenericOp op) { return windowOf(op) != Window::None; }
 
-bool multiplies(linalg::GenericOp op) {
-  return llvm::any_of(op.getBody()->getOperations(), [](Operation &inner) {
-    return isa<arith::MulFOp, arith::MulIOp>(inner);
-  });
+// What `value` is before conversions.
+Value unconverted(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<CastOpInterface>(op) || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+bool readsInput(Value value, linalg::GenericOp op) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == op.getBody() &&
+           argument.getArgNumber() < op.getNumDpsInputs();
+  Operation *defining = value.getDefiningOp();
+  return defining->getBlock() == op.getBody() &&
+         llvm::any_of(defining->getOperands(),
+                      [&](Value v) { return readsInput(v, op); });
+}
+
+// Adds up products of two different factors, each of them read.
+bool isSumOfProducts(linalg::GenericOp op) {
+  Operation *sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!op.getNumReductionLoops() || !sum)
+    return false;
+  Operation *product = isa<math::FmaOp>(sum) ? sum : nullptr;
+  if (isa<arith::AddFOp, arith::AddIOp>(sum))
+    for (Value term : sum->getOperands())
+      if (Operation *op = unconverted(term).getDefiningOp();
+          op && isa<arith::MulFOp, arith::MulIOp>(op))
+        product = op;
+  return product && product->getOperand(0) != product->getOperand(1) &&
+         readsInput(product->getOperand(0), op) &&
+         readsInput(product->getOperand(1), op);
 }
 
 std::string contraction(linalg::GenericOp root) {
   if (!root)
     return "contraction";
-  if (!multiplies(root))
+  if (!isSumOfProducts(root))
     return slides(root) ? "pooling" : "reduction";
   FailureOr<LoopRoles> roles = inferLoopRoles(root);
   bool isDepthwise = succeeded(roles) && slides(root);
@@ -110,15 +140,13 @@ std::string contraction(linalg::GenericOp root) {
                                     : "direct convolution";
 }
 
-std::string kindOf(linalg::GenericOp op) {
-  int64_t flops = 0;
-  for (Operation &inner : op.getBody()->without_terminator())
-    flops += flopsOf(inner);
+std::string kindOf(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (generic && isSumOfProducts(generic))
+    return "contraction without tile";
   if (op.getNumReductionLoops())
-    return multiplies(op) && op.getNumDpsInputs() > 1
-               ? "contraction without tile"
-               : "reduction";
-  return flops ? "elementwise" : "movement";
+    return "reduction";
+  return flopsOfBody(op) ? "elementwise" : "movement";
 }
 
 std::string tileOf(ContractionAttr schedule) {
@@ -127,13 +155,21 @@ std::string tileOf(ContractionAttr schedule) {
                      stringifyLoopOrder(schedule.getOuter()).str());
 }
 
+// A block of Winograd's tiles is of rows where their length is known.
+bool hasFixedImage(KernelOp kernel) {
+  FailureOr<SquareConvolution> conv =
+      matchSquareConvolution(reductionOf(kernel));
+  return succeeded(conv) && conv->hasFixedImage();
+}
+
 Method methodOfKernel(KernelOp kernel) {
   Attribute attribute = kernel.getSchedule();
   if (auto schedule = dyn_cast<ContractionAttr>(attribute))
     return {contraction(reductionOf(kernel)), tileOf(schedule), ""};
   if (auto schedule = dyn_cast<WinogradAttr>(attribute))
     return {fmt::format("Winograd F({0}x{0}, 3x3)", schedule.getTile()),
-            fmt::format("{} tile rows, {}", schedule.getTileRows(),
+            fmt::format("{} {}, {}", schedule.getTileRows(),
+                        hasFixedImage(kernel) ? "tile rows" : "tiles at once",
                         tileOf(schedule.getProduct())),
             ""};
   if (auto schedule = dyn_cast<RowsAttr>(attribute)) {
@@ -197,38 +233,23 @@ std::string layoutOf(Operation *region) {
 
 } // namespace
 
-Work countWork(Operation *region) {
+Work countWork(Operation *region, KnownSizes &sizes) {
   Work work;
   auto kernel = dyn_cast<KernelOp>(region);
   auto winograd = kernel ? dyn_cast<WinogradAttr>(kernel.getSchedule())
                          : WinogradAttr();
   region->walk([&](linalg::LinalgOp op) {
-    int64_t flops = flopsOf(op);
+    SmallVector<int64_t> extents = sizes.loopsOf(op);
+    int64_t flops = flopsOfBody(op) * product(extents);
     work.flops += flops;
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
     std::optional<int64_t> fewer =
         winograd && generic && op.getNumReductionLoops()
-            ? executedOf(generic, winograd)
+            ? executedOf(generic, winograd, extents)
             : std::nullopt;
     work.executed += fewer.value_or(flops);
   });
   return work;
-}
-
-int64_t bytesOf(Type type) {
-  auto memref = dyn_cast<MemRefType>(type);
-  if (!memref)
-    return 0;
-  SmallVector<int64_t> strides;
-  int64_t offset, elements = 1;
-  bool known = succeeded(memref.getStridesAndOffset(strides, offset));
-  for (auto [i, size] : llvm::enumerate(memref.getShape()))
-    if (!known || strides[i] != 0)
-      elements *= ShapedType::isDynamic(size) ? unknownSize : size;
-  Type element = memref.getElementType();
-  return element.isIntOrFloat()
-             ? elements * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
-             : elements * 8;
 }
 
 Method methodOf(Operation *region) {
@@ -239,10 +260,8 @@ Method methodOf(Operation *region) {
     method.algorithm = "copy";
   else if (isa<linalg::FillOp>(region))
     method.algorithm = "fill";
-  else if (auto generic = dyn_cast<linalg::GenericOp>(region))
-    method.algorithm = kindOf(generic);
-  else if (isa<linalg::LinalgOp>(region))
-    method.algorithm = region->getName().stripDialect().str();
+  else if (auto op = dyn_cast<linalg::LinalgOp>(region))
+    method.algorithm = kindOf(op);
   if (outputOf(region))
     method.layout = layoutOf(region);
   return method;

@@ -1,12 +1,8 @@
 // What an operation computes and moves, counted from its specification.
 #pragma once
-#include "lowering/loops/Winograd.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "compiler/report/KnownSizes.h"
 
 namespace onnxc {
-
-// An unknown size counts as this one; plan-arena's symbol-hint.
-inline constexpr int64_t unknownSize = 64;
 
 struct Work {
   // Additions, multiplications, divisions, functions of elements; comparisons,
@@ -14,10 +10,7 @@ struct Work {
   int64_t flops = 0;
   int64_t executed = 0; // by the algorithm that the schedule names
 };
-Work countWork(mlir::Operation *region);
-
-// Distinct bytes behind a view: a dimension of stride 0 has one element.
-int64_t bytesOf(mlir::Type type);
+Work countWork(mlir::Operation *region, KnownSizes &sizes);
 
 // How the region computes, in words.
 struct Method {

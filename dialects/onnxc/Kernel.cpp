@@ -98,6 +98,11 @@ static bool readsElements(OpOperand &use) {
          linalgOp.payloadUsesValueFromOperand(&use);
 }
 
+bool KernelOp::isScratch(OpOperand &output) {
+  unsigned number = output.getOperandNumber() - getInputs().size();
+  return isa<BlockArgument>(getYielded()[number]);
+}
+
 bool KernelOp::readsOutput(OpOperand &output) {
   return llvm::any_of(getBlockArgument(output).getUses(), readsElements);
 }

@@ -53,6 +53,8 @@ def KernelOp : OnnxcOp<"kernel", [
     }
     // The yielded tensors, one per output.
     mlir::OperandRange getYielded();
+    // Whether the output is memory that the kernel alone uses: it is yielded as it came.
+    bool isScratch(mlir::OpOperand &output);
     // False where the body only overwrites the output.
     bool readsOutput(mlir::OpOperand &output);
   }];

@@ -29,9 +29,11 @@ bool isSameKernel(KernelOp lhs, KernelOp rhs) {
       &lhs.getBody(), &rhs.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
-// How many of the last outputs are scratch: they are yielded as they came.
+// How many of the last outputs are scratch.
 int64_t scratchCount(KernelOp kernel) {
-  return llvm::count_if(kernel.getYielded(), llvm::IsaPred<BlockArgument>);
+  return llvm::count_if(kernel.getDpsInitsMutable(), [&](OpOperand &output) {
+    return kernel.isScratch(output);
+  });
 }
 
 // The calls that a kernel becomes. Where a Winograd kernel is one block, all

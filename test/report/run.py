@@ -17,7 +17,8 @@ FORMS = ("txt", "json", "html")
 
 
 def sizes(shape):
-    return " ".join(f"dim {{ dim_value: {size} }}" for size in shape)
+    return " ".join(f'dim {{ dim_param: "{size}" }}' if isinstance(size, str) else f"dim {{ dim_value: {size} }}"
+                    for size in shape)
 
 
 def value(name, shape):
@@ -56,13 +57,13 @@ def residual_network():
             f'output {value("scores.out", (1, 10))}\n{body}}}\n')
 
 
-def two_convolutions():
+def two_convolutions(rows=28):
     """3x3, worth Winograd's filtering: one of the model's input, whose channels come first, one of the other's result."""
     conv = ints("pads", 1, 1, 1, 1) + ints("kernel_shape", 3, 3)
     body = (weight("w1", 32, 32, 3, 3) + weight("w2", 32, 32, 3, 3) + node("Conv", "first", ["x", "w1"], conv)
             + node("Conv", "second", ["first.out", "w2"], conv))
-    return (f'ir_version: 8 opset_import {{ version: 17 }}\ngraph {{ name: "g" input {value("x", (1, 32, 28, 28))} '
-            f'output {value("second.out", (1, 32, 28, 28))}\n{body}}}\n')
+    return (f'ir_version: 8 opset_import {{ version: 17 }}\ngraph {{ name: "g" input {value("x", (1, 32, rows, 28))} '
+            f'output {value("second.out", (1, 32, rows, 28))}\n{body}}}\n')
 
 
 def run(*command, code=0):
@@ -118,6 +119,8 @@ def check_numbers(report):
     expect(by_node(report, "third")["algorithm"] == "1x1 convolution", "algorithm of the 1x1 convolution")
     expect(by_node(report, "scores")["flops"] == 2 * 16 * 10, "FLOP of the product")
     expect(by_node(report, "scores")["algorithm"] == "matrix product", "algorithm of the product")
+    names = {node["name"] for region in report["regions"] for node in region["nodes"]}
+    expect(report["nodes"] == len(names), f"{report['nodes']} nodes, {len(names)} names")
     total = sum(region["flops"] * region["runs"] for region in report["regions"])
     expect(report["flops"] == total, f"FLOP do not add up: {report['flops']}, {total}")
     # 2 convolutions, the sum, the small convolution, 64 pixels to a mean, its division, the product.
@@ -162,6 +165,28 @@ def check_algorithms(model, machine):
             expect(algorithm in found, f"{name} with {flag}: {found}")
 
 
+def check_dynamic(model):
+    """Numbers are those of --hint, and onnxc-run --profile measures the object for any size at that of --dim."""
+    path, machine = WORK / "dynamic.json", ["--target=x86_64-linux-gnu", "--mcpu=x86-64-v4"]
+    run(BIN / "onnxc", model, *machine, "-o", WORK / "dynamic.o", f"--report={path}", "--hint", "h=28")
+    hinted = json.loads(path.read_text())
+    run(BIN / "onnxc", model, *machine, "-o", WORK / "static.o", f"--report={WORK}/static.json", "--dim", "h=28")
+    static = json.loads((WORK / "static.json").read_text())
+    expect(hinted["flops"] == static["flops"], f"{hinted['flops']} FLOP at the hint, {static['flops']} of the twin")
+    expect(hinted["dims"] == {"h": 28} and "h for 28" in hinted["assumed_sizes"], f"{hinted['assumed_sizes']}")
+    winograd = [region["schedule"] for region in hinted["regions"] if "Winograd" in region["algorithm"]]
+    expect(winograd and all("tiles at once" in schedule for schedule in winograd), f"tiles: {winograd}")
+    run(BIN / "onnxc", model, *machine, "-o", WORK / "dynamic.o", f"--report={path}", "--hint", "w=28", code=2)
+    run(BIN / "onnxc", model, *machine, "-o", WORK / "dynamic.o", "--hint", "h=28", code=2)
+    run(BIN / "onnxc-run", model, "--profile", "--runs", "1", "--dim", "h=56", f"--report={path}")
+    measured = json.loads(path.read_text())
+    expect(measured["dims"] == {"h": 56} and measured["symbol_hint"] == 64, f"{measured['dims']}")
+    expect(abs(measured["flops"] - 2 * static["flops"]) < 1e-3 * static["flops"], f"{measured['flops']} FLOP measured")
+    expect(any("?" in region["output"] and region["measured_ms"] for region in measured["regions"]),
+           "no region of unknown size was measured")
+    run(BIN / "onnxc-run", model, "--profile", "--runs", "1", "--dim", "w=56", code=2)
+
+
 def check_profile(model):
     path = WORK / "profile.json"
     run(BIN / "onnxc-run", model, "--profile", "--runs", "3", f"--report={path}")
@@ -169,6 +194,9 @@ def check_profile(model):
     times = [region["measured_ms"] for region in report["regions"]]
     expect(all(time is not None and time >= 0 for time in times), f"times {times}")
     expect(0 < sum(times) <= report["measured_ms"], f"regions take {sum(times)} of {report['measured_ms']} ms")
+    # A core that runs at less than 0.5 or more than 8 GHz is none of today's.
+    expect(0.5 < report["machine"]["clock_ghz"] < 8, f"a clock of {report['machine']['clock_ghz']} GHz")
+    expect(f"measured {report['machine']['clock_ghz']:.2f} GHz" in rendered(path, "txt"), "the clock in the text")
     check_page(rendered(path, "html"), report)
     expect("measured" in run(BIN / "onnxc-run", model, "--profile", "--runs", "1"), "no table of times")
 
@@ -192,11 +220,17 @@ def main():
     check_numbers(report)
     check_structure(report)
     check_page((WORK / "report.html").read_text(), report)
+    for text in ((WORK / "report.txt").read_text(), (WORK / "report.html").read_text()):
+        expect("assumed" in text, "the clock is not called assumed")
+    expect(f" of {report['nodes']} nodes" in (WORK / "report.txt").read_text(), "another number of nodes in the text")
     expect(rendered(WORK / "report.json", "txt") == (WORK / "report.txt").read_text(), "another text from the JSON")
     expect("not done, and why" in (WORK / "report.txt").read_text() or not report["missed"], "reasons in the text")
     two = WORK / "two.textproto"
     two.write_text(two_convolutions())
     check_algorithms(two, machine)
+    dynamic = WORK / "dynamic.textproto"
+    dynamic.write_text(two_convolutions("h"))
+    check_dynamic(dynamic)
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
     run(BIN / "onnxc-run", WORK / "plain.o", "--profile", code=2)

@@ -33,6 +33,14 @@ static std::string compilerPath() {
   return error ? "onnxc" : (self.parent_path() / "onnxc").string();
 }
 
+static void addNumbers(std::vector<std::string> &command, const char *flag,
+                       const std::map<std::string, int64_t> &numbers) {
+  for (const auto &[name, number] : numbers) {
+    command.push_back(flag);
+    command.push_back(fmt::format("{}={}", name, number));
+  }
+}
+
 static std::vector<std::string> compilerCommand(const Options &options,
                                                 const std::string &object) {
   std::vector<std::string> command = {options.input, "-o", object};
@@ -43,10 +51,9 @@ static std::vector<std::string> compilerCommand(const Options &options,
     command.push_back("--shape");
     command.push_back(fmt::format("{}:{}", name, fmt::join(shape, "x")));
   }
-  for (const auto &[name, extent] : options.dims) {
-    command.push_back("--dim");
-    command.push_back(fmt::format("{}={}", name, extent));
-  }
+  // A profile is of the object as it is deployed: --dim is of its inputs.
+  if (!options.profile)
+    addNumbers(command, "--dim", options.dims);
   command.insert(command.end(), options.compilerFlags.begin(),
                  options.compilerFlags.end());
   return command;
@@ -58,6 +65,15 @@ std::string reportBeside(const std::string &object) {
 
 int compileModel(const Options &options, const std::string &object) {
   return runCompiler(compilerCommand(options, object));
+}
+
+int reportAgain(const Options &options, const std::string &object,
+                const std::map<std::string, int64_t> &symbols) {
+  std::vector<std::string> command = compilerCommand(options, object);
+  command[2] += ".mlir"; // the object stays
+  command.push_back("--stop-after=memory");
+  addNumbers(command, "--hint", symbols);
+  return runCompiler(command);
 }
 
 int runCompiler(std::vector<std::string> command) {

@@ -23,6 +23,10 @@ private:
 int compileModel(const Options &options, const std::string &object);
 std::string reportBeside(const std::string &object);
 
+// Writes the report once more, for these values of symbolic dimensions.
+int reportAgain(const Options &options, const std::string &object,
+                const std::map<std::string, int64_t> &symbols);
+
 // The exit code of the onnxc that lies beside this program.
 int runCompiler(std::vector<std::string> arguments);
 

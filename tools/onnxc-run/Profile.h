@@ -7,8 +7,8 @@
 namespace onnxc::run {
 
 // The least of `runs` calls (or as many as a second takes, at least 5) as
-// `onnxc report` reads it: milliseconds of the call, ticks of each region,
-// ticks of the call. None where a call fails.
+// `onnxc report` reads it: milliseconds of the call, GHz of the core, ticks of
+// each region, ticks of the call. None where a call fails.
 std::optional<std::string> measureRegions(Session &session,
                                           std::optional<unsigned> runs);
 

@@ -30,11 +30,19 @@ bool Session::fail(std::string why) {
 bool Session::prepare(const std::vector<Tensor> &inputs) {
   if (!reason.empty() || !placeInputs(inputs))
     return false;
-  std::vector<int64_t> symbols(description().symbol_count + 1);
+  symbols.resize(description().symbol_count + 1);
   onnxc_message message;
   if (onnxc_bind(model.get(), inputTensors.data(), symbols.data(), &message))
     return fail(message.text);
-  return placeOutputs(symbols) && placeArena(symbols);
+  return placeOutputs() && placeArena();
+}
+
+std::map<std::string, int64_t> Session::symbolValues() const {
+  std::map<std::string, int64_t> values;
+  for (uint32_t i = 0; i < description().symbol_count; ++i)
+    values[onnxc_symbol_name(&onnxc_model_symbols(&description())[i])] =
+        symbols[i];
+  return values;
 }
 
 bool Session::placeInputs(const std::vector<Tensor> &inputs) {
@@ -81,7 +89,7 @@ outputShapes(const onnxc_model &model, const std::vector<int64_t> &symbols) {
   return shapes;
 }
 
-bool Session::placeOutputs(const std::vector<int64_t> &symbols) {
+bool Session::placeOutputs() {
   std::vector<std::vector<int64_t>> shapes =
       outputShapes(description(), symbols);
   size_t inputs = description().input_count;
@@ -104,7 +112,7 @@ bool Session::placeOutputs(const std::vector<int64_t> &symbols) {
   return true;
 }
 
-bool Session::placeArena(const std::vector<int64_t> &symbols) {
+bool Session::placeArena() {
   uint64_t bytes =
       onnxc_arena_bytes(model.get(), symbols.data(), pool ? pool->workers : 1);
   arena = GuardedBuffer(bytes, ONNXC_ARENA_ALIGN);

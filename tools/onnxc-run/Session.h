@@ -40,6 +40,8 @@ public:
   // What the last call wrote; checks that it wrote nothing else.
   std::optional<std::vector<Tensor>> outputs();
 
+  // What the inputs make of the symbolic dimensions.
+  std::map<std::string, int64_t> symbolValues() const;
   const std::string &problem() const { return reason; }
   const onnxc_model &description() const {
     return *onnxc_describe(model.get());
@@ -50,8 +52,8 @@ public:
 private:
   bool fail(std::string why);
   bool placeInputs(const std::vector<Tensor> &inputs);
-  bool placeOutputs(const std::vector<int64_t> &symbols);
-  bool placeArena(const std::vector<int64_t> &symbols);
+  bool placeOutputs();
+  bool placeArena();
   void freeAllocated();
 
   Model model;
@@ -59,6 +61,7 @@ private:
   bool guarded; // a benchmark's buffers are aligned instead
   std::vector<GuardedBuffer> buffers;
   GuardedBuffer arena{0, 1};
+  std::vector<int64_t> symbols;
   std::vector<std::vector<int64_t>> dims; // of inputs, then of outputs
   std::vector<onnxc_tensor> inputTensors, outputTensors;
   std::vector<bool> allocated; // outputs that the model finds memory for

@@ -109,6 +109,10 @@ static int profile(Session &session, const std::string &object,
   std::optional<std::string> times = measureRegions(session, options.runs);
   if (!times)
     return fail(session.problem());
+  std::map<std::string, int64_t> symbols = session.symbolValues();
+  if (!symbols.empty())
+    if (int code = reportAgain(options, object, symbols))
+      return code;
   std::string measured = object + ".times";
   if (!(std::ofstream(measured) << *times))
     return fail(fmt::format("cannot write '{}'", measured));
@@ -141,8 +145,9 @@ static int runObject(const std::string &path, const Options &options) {
     return fail(fmt::format("{}: {}", options.input, message.text));
   Session session(Model(opened), options);
   const onnxc_model &model = session.description();
-  std::string problem =
-      isCompiled(options) ? uselessFlag(model, options) : std::string();
+  std::string problem = isCompiled(options) || options.profile
+                            ? uselessFlag(model, options)
+                            : std::string();
   if (!problem.empty())
     return fail(problem, Usage);
   std::optional<std::vector<Tensor>> inputs =

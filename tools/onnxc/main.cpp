@@ -107,6 +107,10 @@ struct Flags {
   Flag<std::string> report{
       "report", cl::value_desc("file"), cl::cat(category),
       cl::desc("Write what became of the model; .txt, .json or .html")};
+  cl::list<std::string> hints{
+      "hint", cl::value_desc("name=n"), cl::cat(category),
+      cl::desc("What a report takes a symbolic dimension for (default 64); "
+               "repeatable")};
   Flag<bool> profile{"profile", cl::cat(category),
                      cl::desc("Let the object measure its regions; see "
                               "onnxc-run --profile")};
@@ -152,12 +156,12 @@ bool parseShape(StringRef text, Options &options) {
   return true;
 }
 
-bool parseDim(StringRef text, Options &options) {
+bool parseDim(StringRef text, std::map<std::string, int64_t> &dims) {
   auto [symbol, number] = text.rsplit('=');
   uint32_t size;
   if (symbol.empty() || number.getAsInteger(10, size))
     return false;
-  options.dims[symbol.str()] = size;
+  dims[symbol.str()] = size;
   return true;
 }
 
@@ -239,8 +243,11 @@ std::string complete(Options &options, const Flags &flags, Command command) {
     if (!parseShape(text, options))
       return ("--shape wants input:1x3x8, got '" + text + "'").str();
   for (StringRef text : flags.dims)
-    if (!parseDim(text, options))
+    if (!parseDim(text, options.dims))
       return ("--dim wants name=n, got '" + text + "'").str();
+  for (StringRef text : flags.hints)
+    if (!parseDim(text, options.hints))
+      return ("--hint wants name=n, got '" + text + "'").str();
   if (!parseBytes(flags.maxRam, options.maxRam))
     return "--max-ram wants bytes, got '" + flags.maxRam + "'";
   if (!parseBytes(flags.largeData, options.largeDataThreshold))
@@ -248,6 +255,8 @@ std::string complete(Options &options, const Flags &flags, Command command) {
   if (!options.report.empty() && !isReportName(options.report))
     return "--report wants a file .txt, .json or .html, got '" +
            options.report + "'";
+  if (!options.hints.empty() && options.report.empty())
+    return "--hint belongs to --report";
   if (!options.report.empty() && command == Command::Check)
     return "--report belongs to a compilation";
   if (options.json && command != Command::Check)
