@@ -13,8 +13,9 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `vector_bits`: width of a vector register, 0 where there is none (tile choice, vectorization).
     - `vector_registers`: how many (register tiles: MR * NV + NV + 1 <= vector_registers).
     - `fma_per_cycle`: full-width FMA a core issues per cycle (wide or tall register tiles).
-    - `l1_bytes`, `l2_bytes`: data caches (panels or pixels outermost).
+    - `l1_bytes`, `l2_bytes`: data caches of a core (register tiles; the roofline of a report).
     - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (the roofline of a report).
+    - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.
@@ -25,7 +26,10 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     "int64_t":$vector_bits, "int64_t":$vector_registers, "int64_t":$fma_per_cycle,
     "int64_t":$l1_bytes, "int64_t":$l2_bytes, "int64_t":$index_bits, "bool":$heap, "bool":$has_f16,
     DefaultValuedParameter<"bool", "false">:$has_scale, DefaultValuedParameter<"bool", "false">:$has_permute,
-    DefaultValuedParameter<"int64_t", "0">:$l3_bytes);
+    DefaultValuedParameter<"int64_t", "0">:$l3_bytes, DefaultValuedParameter<"int64_t", "0">:$block_bytes);
+  let extraClassDeclaration = [{
+    int64_t getL2ForBlocks() const { return getBlockBytes() ? getBlockBytes() : getL2Bytes(); }
+  }];
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

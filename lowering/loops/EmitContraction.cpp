@@ -452,7 +452,7 @@ bool streamsPanels(KernelOp kernel, TargetAttr target) {
     auto type = unpack.getSourceType();
     return type.hasStaticShape() &&
            type.getNumElements() * type.getElementTypeBitWidth() / 8 >
-               target.getL2Bytes() / 4 * 3;
+               target.getL2ForBlocks() / 4 * 3;
   });
 }
 

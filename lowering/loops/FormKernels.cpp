@@ -384,7 +384,7 @@ bool isWorthPacking(linalg::GenericOp root, const LoopRoles &roles,
   return rows >= manyRows ||
          (target && type.hasStaticShape() &&
           type.getNumElements() * type.getElementTypeBitWidth() / 8 <=
-              8 * target.getL2Bytes());
+              8 * target.getL2ForBlocks());
 }
 
 // Copies it into panels once for all rows.

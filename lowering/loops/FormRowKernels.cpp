@@ -241,7 +241,7 @@ bool readsLittlePerRow(const ProductAccess &access, unsigned rows,
       if (map.isFunctionOfDim(loop) && !llvm::is_contained(loops, loop))
         bytes = llvm::SaturatingMultiply<uint64_t>(
             bytes, ShapedType::isDynamic(extents[loop]) ? 1 : extents[loop]);
-    if (bytes / 8 > uint64_t(target.getL2Bytes()))
+    if (bytes / 8 > uint64_t(target.getL2ForBlocks()))
       return false;
   }
   return true;

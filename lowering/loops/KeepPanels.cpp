@@ -27,7 +27,7 @@ SmallVector<unsigned> longLoops(linalg::GenericOp root,
 // stay there: those a power of two apart do, or an odd multiple of one.
 bool collide(int64_t bytes, int64_t count, TargetAttr target) {
   int64_t power = bytes & -bytes;
-  return count * power > target.getL2Bytes() / 2;
+  return count * power > target.getL2ForBlocks() / 2;
 }
 
 // How long the sum is, where the kernel had better copy panels of its second

@@ -151,7 +151,7 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
         bestVectors = vectors;
       }
     }
-  int64_t l2 = target ? target.getL2Bytes() : 0;
+  int64_t l2 = target ? target.getL2ForBlocks() : 0;
   LoopOrder outer =
       shape.weightBytes > l2 / 2 ? LoopOrder::Panels : LoopOrder::Pixels;
   return ContractionAttr::get(context, bestRows, bestVectors * machine.lanes,
@@ -161,7 +161,7 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
 ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
                                 const ContractionShape &shape) {
   int64_t columns = schedule.getColumns(), bytes = shape.elementBits / 8,
-          half = target ? target.getL2Bytes() / 2 : 0;
+          half = target ? target.getL2ForBlocks() / 2 : 0;
   int64_t rows = ShapedType::isDynamic(shape.rows) ? mostDepth : shape.rows;
   // What is left of a group would be steps of their own that follow each other.
   if (schedule.getOuter() != LoopOrder::Panels || !shape.isProduct ||

@@ -192,7 +192,7 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
   if (std::min(inputs, outputs) < fewestChannels)
     return {};
-  int64_t l2 = target.getL2Bytes(), channels = inputs * outputs;
+  int64_t l2 = target.getL2ForBlocks(), channels = inputs * outputs;
   int64_t batch = conv.extent(conv.batch);
   batch = ShapedType::isDynamic(batch) ? 1 : batch;
   double pixels = pixelsOf(conv, conv.row) * pixelsOf(conv, conv.column);
