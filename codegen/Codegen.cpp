@@ -17,7 +17,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Object/ArchiveWriter.h"
-#include "llvm/Object/ObjectFile.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
@@ -76,6 +76,19 @@ Expected<SmallVector<std::string>> undefinedSymbols(StringRef path) {
       names.push_back(name->str());
   }
   return names;
+}
+
+// Of the sections that a program keeps in memory or flash.
+Expected<uint64_t> loadedBytes(StringRef path) {
+  Expected<object::OwningBinary<object::ObjectFile>> binary =
+      object::ObjectFile::createObjectFile(path);
+  if (!binary)
+    return binary.takeError();
+  uint64_t bytes = 0;
+  for (object::ELFSectionRef section : binary->getBinary()->sections())
+    if (section.getFlags() & ELF::SHF_ALLOC)
+      bytes += section.getSize();
+  return bytes;
 }
 
 Error writeFile(StringRef path, function_ref<Error(raw_fd_ostream &)> write) {
@@ -158,6 +171,11 @@ Error Emitter::prepare() {
   llvm = std::move(*translated);
   if (verifyModule(*llvm, &errs()))
     return failure("the module is broken");
+  if (options.isSmall)
+    for (Function &function : *llvm)
+      if (!function.isDeclaration() &&
+          !function.hasFnAttribute(Attribute::OptimizeNone))
+        function.addFnAttr(Attribute::OptimizeForSize);
   optimize(*llvm, *machine.llvm, options.level);
   requestSupport(*llvm, predictCalls(*llvm));
   if (Error error = linkSupport(*llvm))
@@ -196,11 +214,11 @@ Error Emitter::writeObject(StringRef path) {
       return error;
     setAttributes(*llvm, *machine.llvm);
   }
-  uint64_t size = 0;
-  if (std::error_code error = sys::fs::file_size(path, size))
-    return createFileError(path, error);
+  Expected<uint64_t> size = loadedBytes(path);
+  if (!size)
+    return size.takeError();
   bool isInside = bytes && !options.keepsWeightsOutside;
-  codeBytes = size - (isInside ? bytes : 0);
+  codeBytes = *size - (isInside ? bytes : 0);
   return isInside ? patchWeights(module, section(), path)
                   : Error::success();
 }

@@ -13,6 +13,7 @@ struct EmitOptions {
   std::string prefix; // of all exported symbols, a C identifier
   Form form = Form::Object;
   unsigned level = 3; // -O
+  bool isSmall = false; // -Os
   // Where the weights go instead of into the object, and how the descriptor
   // names that file (relative to the object's). Text and bitcode that carry
   // weights put them into this file, too: "model.s" next to "model.s.weights".
@@ -26,7 +27,7 @@ struct EmitOptions {
 };
 
 struct Emitted {
-  uint64_t codeBytes = 0; // without the weights
+  uint64_t codeBytes = 0; // of loaded sections, without the weights
   uint64_t weightsBytes = 0;
 };
 

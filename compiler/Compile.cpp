@@ -86,8 +86,7 @@ private:
       return check();
     guardOutputs();
     if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
-        failed(recordOptions()) || failed(checkPrefix()) ||
-        failed(runStages()) || failed(write())) {
+        failed(recordOptions()) || failed(checkPrefix()) || failed(build())) {
       removeEarlier();
       // A pass that fails silently is a defect, but never a success.
       return std::max(diagnostics.exit(), Exit::BadInput);
@@ -107,6 +106,7 @@ private:
   LogicalResult readWire(StringRef bytes);
   LogicalResult recordOptions();
   LogicalResult checkPrefix();
+  LogicalResult build();
   LogicalResult runStages();
   LogicalResult runStage(size_t index);
   LogicalResult dumpStage(size_t index);
@@ -115,7 +115,9 @@ private:
   }
   LogicalResult checkHints();
   LogicalResult collect();
+  LogicalResult exceeds(const std::string &what);
   LogicalResult checkRam();
+  LogicalResult checkFlash(uint64_t codeBytes);
   LogicalResult write();
   LogicalResult writeModule();
   LogicalResult writeObject();
@@ -158,6 +160,10 @@ private:
   OwningOpRef<ModuleOp> module;
   Progress progress{!options.verbose && options.dumps.empty()};
   size_t done = 0; // stages
+  // What the module was before the stages, while it may have to be made anew
+  // for a budget; and whether it has to.
+  OwningOpRef<ModuleOp> beforeStages;
+  bool isTooLarge = false;
   std::vector<std::string> guarded; // outputs
 };
 
@@ -423,6 +429,10 @@ LogicalResult Compilation::recordOptions() {
   if (options.level || !op->hasAttr(levelAttrName))
     op->setAttr(levelAttrName,
                 builder.getI64IntegerAttr(options.level.value_or(3)));
+  if (options.level)
+    op->removeAttr(smallAttrName);
+  if (options.isSmall)
+    op->setAttr(smallAttrName, builder.getUnitAttr());
   if (options.numerics)
     op->setAttr(numericsAttrName,
                 builder.getStringAttr(*options.numerics == Numerics::Strict
@@ -567,6 +577,33 @@ LogicalResult Compilation::writeReportFile() {
   return success();
 }
 
+// Where speed was bought with bytes that a budget does not have, all stages run
+// again for size.
+LogicalResult Compilation::build() {
+  size_t begun = done;
+  if ((options.maxRam || options.maxFlash) && !isSmall(*module))
+    beforeStages = module->clone();
+  if (succeeded(runStages()) && succeeded(write()))
+    return success();
+  if (!isTooLarge)
+    return failure();
+  module = std::move(beforeStages);
+  (*module)->setAttr(smallAttrName, UnitAttr::get(&context));
+  done = begun;
+  remarks.clear();
+  return success(succeeded(runStages()) && succeeded(write()));
+}
+
+// What exceeds a budget is an error once it was compiled for size.
+LogicalResult Compilation::exceeds(const std::string &what) {
+  if (!beforeStages)
+    return diagnostics.error(what, Exit::Budget);
+  emitWarning(UnknownLoc::get(&context))
+      << what << ": compiled again for size, as with -Os";
+  isTooLarge = true;
+  return failure();
+}
+
 // The planner says what the arena takes; a formula has no largest value.
 LogicalResult Compilation::checkRam() {
   if (!options.maxRam)
@@ -577,11 +614,22 @@ LogicalResult Compilation::checkRam() {
                              "dimensions; --max-ram needs a --dim for each",
                              Exit::Budget);
   if (bytes.getValue().getZExtValue() > *options.maxRam)
-    return diagnostics.error(
+    return exceeds(
         fmt::format("an arena of {} bytes exceeds the budget of {} (--max-ram)",
-                    bytes.getInt(), *options.maxRam),
-        Exit::Budget);
+                    bytes.getInt(), *options.maxRam));
   return success();
+}
+
+// Of code only once there is some.
+LogicalResult Compilation::checkFlash(uint64_t codeBytes) {
+  uint64_t weights = weightsBytes(*module);
+  if (!options.maxFlash || codeBytes + weights <= *options.maxFlash)
+    return success();
+  std::string what = fmt::format("{} bytes of weights", weights);
+  if (codeBytes)
+    what += fmt::format(" and {} of code", codeBytes);
+  return exceeds(fmt::format("{} exceed the budget of {} (--max-flash)", what,
+                             *options.maxFlash));
 }
 
 LogicalResult Compilation::writeModule() {
@@ -594,7 +642,7 @@ LogicalResult Compilation::writeModule() {
 // Codegen writes a file of its own, which takes the output's place when all is
 // well; the header follows.
 LogicalResult Compilation::writeObject() {
-  if (failed(checkRam()))
+  if (failed(checkRam()) || failed(checkFlash(0)))
     return failure();
   if (isText() && options.output == "-" && outsideWeights().empty() &&
       weightsBytes(*module))
@@ -605,6 +653,7 @@ LogicalResult Compilation::writeObject() {
   emission.prefix = prefix();
   emission.form = options.form;
   emission.level = levelOf(*module);
+  emission.isSmall = isSmall(*module);
   emission.weightsPath = weightsPath();
   emission.keepsWeightsOutside = !outsideWeights().empty();
   if (auto near = (*module)->getAttrOfType<IntegerAttr>(largeDataAttrName))
@@ -619,6 +668,8 @@ LogicalResult Compilation::writeObject() {
   if (options.verbose)
     fmt::print(stderr, "onnxc: object: {} bytes of code, {} of weights\n",
                emitted->codeBytes, emitted->weightsBytes);
+  if (failed(checkFlash(emitted->codeBytes)))
+    return failure();
   if (llvm::Error error = aside->keep())
     return diagnostics.error(llvm::toString(std::move(error)));
   if (!hasHeader())

@@ -37,6 +37,7 @@ struct Options {
   // means not asked for: what the module says, or the default.
   std::optional<std::string> target, cpu, features;
   std::optional<unsigned> level;
+  bool isSmall = false; // code and weights, before speed
   std::optional<Numerics> numerics;
   std::string weightsFile; // weights go here instead of into the object
   std::optional<uint64_t> largeDataThreshold; // bytes of weights
@@ -48,7 +49,8 @@ struct Options {
   std::map<std::string, int64_t> dims;
   bool allowNewerOpset = false;
 
-  std::optional<uint64_t> maxRam; // bytes of arena
+  std::optional<uint64_t> maxRam;   // bytes of arena
+  std::optional<uint64_t> maxFlash; // bytes of code and weights
   std::vector<std::string> dumps;
   std::string dumpFolder; // empty: dumps go to standard error; alone: of all
   std::string stopAfter;

@@ -184,7 +184,7 @@ def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
     For constant filters of stride 1 that are no splat. F(4x4) takes a quarter, F(2x2) 4/9 of the multiplications, but
     their filters are 4 and 1.8 times as large: a count of cycles and of bytes chooses. The points are 0, +-3/4 and
     +-3/2, whose error is a fourth of that of 0, +-1 and +-2; the filters are transformed in double. Not with strict
-    numerics.
+    numerics, and not for small code (-Os).
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }

@@ -6,6 +6,8 @@ namespace onnxc {
 
 // -O, an integer from 0 to 3; 3 where it is absent.
 inline constexpr llvm::StringLiteral levelAttrName = "onnxc.level";
+// -Os, a unit: few bytes of code and weights before speed.
+inline constexpr llvm::StringLiteral smallAttrName = "onnxc.small";
 // --numerics, "default" or "strict"; "default" where it is absent.
 inline constexpr llvm::StringLiteral numericsAttrName = "onnxc.numerics";
 // --name, where it was given.
@@ -25,6 +27,10 @@ inline unsigned levelOf(mlir::ModuleOp module) {
 inline bool isStrict(mlir::ModuleOp module) {
   auto numerics = module->getAttrOfType<mlir::StringAttr>(numericsAttrName);
   return numerics && numerics.getValue() == "strict";
+}
+
+inline bool isSmall(mlir::ModuleOp module) {
+  return module->hasAttr(smallAttrName);
 }
 
 } // namespace onnxc

@@ -4,6 +4,7 @@
 // the caller's stack alignment. Among the tiles that fit, the one that costs
 // least by a count of what a core does per cycle.
 #include "lowering/loops/RegisterTile.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RowTiles.h"
 
@@ -20,6 +21,8 @@ constexpr int64_t mostRows = 14;
 constexpr int64_t leastDepth = 512, mostDepth = 1024;
 // Rows that lie a multiple of a page apart share one set of the first cache.
 constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;
+// A tile is written out row by row, epilogue and all.
+constexpr int64_t mostRowsOfSmallCode = 4;
 
 struct Machine {
   int64_t lanes, registers;
@@ -110,6 +113,7 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
     shape.rows = 1;
   else
     shape.rows = slides ? extents[roles.pixels.back()] : product(roles.pixels);
+  shape.isSmall = isSmall(root->getParentOfType<ModuleOp>());
   int64_t reduction = product(roles.reductions);
   shape.isProduct = !slides && llvm::count_if(roles.reductions, [&](auto loop) {
                                  return extents[loop] != 1;
@@ -138,7 +142,9 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
       ShapedType::isDynamic(shape.columns) ? 1 << 10 : shape.columns;
   int64_t bestRows = 1, bestVectors = 1;
   double best = std::numeric_limits<double>::infinity();
-  int64_t most = shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
+  int64_t most = shape.isSmall                ? mostRowsOfSmallCode
+                 : shape.rowStride % pageBytes ? mostRows
+                                               : mostRowsOfOneSet;
   for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
     for (int64_t rows = 1; rows <= most; ++rows) {
       if (rows * vectors + vectors + 1 > machine.registers - shape.taken)

@@ -15,6 +15,7 @@ struct ContractionShape {
   int64_t taps; // vectors of weights that a depthwise tile keeps
   bool isProduct; // of matrices: one loop reduces, no window slides
   int64_t taken = 0; // registers that something else holds
+  bool isSmall = false; // few rows, and little code with them
 };
 
 ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);

@@ -49,6 +49,11 @@ void transform(linalg::GenericOp root, TargetAttr target) {
       constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
   if (!value || value.isSplat())
     return;
+  if (isSmall(root->getParentOfType<ModuleOp>())) {
+    missed(root, "transform-filters") << "transformed filters take up to four "
+                                         "times the bytes: small code was asked for";
+    return;
+  }
   WinogradAttr schedule = chooseWinograd(*conv, target);
   if (!schedule) {
     missed(root, "transform-filters")

@@ -52,8 +52,10 @@ struct Flags {
   Flag<std::string> outputFile{"o", cl::value_desc("file"), cl::cat(category),
                                cl::desc("Where to write the object; its header "
                                         "goes beside it")};
-  Flag<unsigned> level{"O", cl::Prefix, cl::init(3), cl::cat(category),
-                       cl::desc("Optimization level, 0 to 3 (default 3)")};
+  Flag<std::string> level{"O", cl::Prefix, cl::value_desc("level"),
+                          cl::cat(category),
+                          cl::desc("Optimization level, 0 to 3 (default 3), or "
+                                   "s: small code and weights before speed")};
   Flag<bool> assembly{"S", cl::cat(category), cl::desc("Same as --emit=asm")};
   Flag<Form> emitKind{
       "emit", cl::init(Form::Object), cl::cat(category),
@@ -103,7 +105,11 @@ struct Flags {
                "be far from the code (default 1G; x86-64)")};
   Flag<std::string> maxRam{
       "max-ram", cl::value_desc("bytes"), cl::cat(category),
-      cl::desc("Refuse a model whose arena is larger; 64K, 2M")};
+      cl::desc("Refuse a model whose arena is larger even with -Os; 64K, 2M")};
+  Flag<std::string> maxFlash{
+      "max-flash", cl::value_desc("bytes"), cl::cat(category),
+      cl::desc("Refuse a model whose code and weights together are larger even "
+               "with -Os")};
   Flag<std::string> report{
       "report", cl::value_desc("file"), cl::cat(category),
       cl::desc("Write what became of the model; .txt, .json or .html")};
@@ -182,6 +188,17 @@ bool parseBytes(StringRef text, std::optional<uint64_t> &bytes) {
   return true;
 }
 
+bool parseLevel(StringRef text, Options &options) {
+  options.isSmall = text == "s";
+  unsigned level;
+  if (text.empty() || options.isSmall)
+    return true;
+  if (text.getAsInteger(10, level) || level > 3)
+    return false;
+  options.level = level;
+  return true;
+}
+
 template <typename T> std::optional<T> ifGiven(const Flag<T> &flag) {
   return flag.getNumOccurrences() ? std::optional<T>(flag.getValue())
                                   : std::nullopt;
@@ -206,7 +223,6 @@ Options Flags::options() const {
   options.target = ifGiven(target);
   options.cpu = ifGiven(cpu);
   options.features = ifGiven(features);
-  options.level = ifGiven(level);
   options.numerics = ifGiven(numerics);
   options.allowNewerOpset = newerOpset;
   options.weightsFile = weightsFile;
@@ -237,8 +253,8 @@ std::string complete(Options &options, const Flags &flags, Command command) {
     return "-S is --emit=asm and contradicts another --emit";
   if (flags.name.getNumOccurrences() && flags.name.empty())
     return "--name wants a prefix, got ''";
-  if (flags.level > 3)
-    return "-O takes 0 to 3";
+  if (!parseLevel(flags.level, options))
+    return "-O takes 0 to 3 or s, got '" + flags.level + "'";
   for (StringRef text : flags.shapes)
     if (!parseShape(text, options))
       return ("--shape wants input:1x3x8, got '" + text + "'").str();
@@ -250,6 +266,8 @@ std::string complete(Options &options, const Flags &flags, Command command) {
       return ("--hint wants name=n, got '" + text + "'").str();
   if (!parseBytes(flags.maxRam, options.maxRam))
     return "--max-ram wants bytes, got '" + flags.maxRam + "'";
+  if (!parseBytes(flags.maxFlash, options.maxFlash))
+    return "--max-flash wants bytes, got '" + flags.maxFlash + "'";
   if (!parseBytes(flags.largeData, options.largeDataThreshold))
     return "--large-data-threshold wants bytes, got '" + flags.largeData + "'";
   if (!options.report.empty() && !isReportName(options.report))
