@@ -533,7 +533,7 @@ def RunTasks : Pass<"run-tasks", "mlir::ModuleOp"> {
   let summary = "Gives divisible kernels to the caller's parallel-for";
   let description = [{
     A call of a function with `onnxc.tasks` becomes a choice at run time: `onnxc_call.parallel` runs its tasks, which find
-    the arguments of the call in a struct on the caller's stack; without one it is called for all of the work.
+    what they use of the call's arguments in a struct on the caller's stack; without one it is called for all of the work.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }

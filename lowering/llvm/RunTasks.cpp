@@ -1,6 +1,7 @@
 // A call of a kernel that can be divided becomes a choice: with a parallel-for
 // of the caller's it runs there, in tasks; without one it is a plain call of
-// all of it. Tasks share one context, the arguments of the call on the stack.
+// all of it. Tasks share one context on the stack, those arguments of the call
+// that the kernel uses.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
 #include "lowering/llvm/Abi.h"
@@ -14,9 +15,39 @@ namespace onnxc {
 
 namespace {
 
+// Whether anybody takes the field at `position` out of the aggregate.
+bool isExtracted(Value aggregate, ArrayRef<int64_t> position) {
+  return llvm::any_of(aggregate.getUsers(), [&](Operation *user) {
+    if (auto extract = dyn_cast<LLVM::ExtractValueOp>(user))
+      return extract.getPosition() == position;
+    auto insert = dyn_cast<LLVM::InsertValueOp>(user);
+    return !insert || insert.getValue() == aggregate ||
+           (insert.getPosition() != position &&
+            isExtracted(insert.getResult(), position));
+  });
+}
+
+// Sizes and strides of buffers are constants of most kernels.
+bool isUsed(BlockArgument argument) {
+  return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+    auto insert = dyn_cast<LLVM::InsertValueOp>(user);
+    return !insert || insert.getContainer() == argument ||
+           isExtracted(insert.getResult(), insert.getPosition());
+  });
+}
+
+// The arguments that a context holds, but for those that are the task's.
+SmallVector<unsigned> argumentsOf(LLVM::LLVMFuncOp kernel) {
+  SmallVector<unsigned> numbers;
+  for (BlockArgument argument : kernel.getArguments().drop_back(3))
+    if (isUsed(argument))
+      numbers.push_back(argument.getArgNumber());
+  return numbers;
+}
+
 // void task(void *context, uint32_t index, uint32_t worker)
-LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, LLVM::LLVMStructType context,
-                          Type indexType) {
+LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, ArrayRef<unsigned> numbers,
+                          LLVM::LLVMStructType context, Type indexType) {
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
   Type ptr = LLVM::LLVMPointerType::get(b.getContext()), i32 = b.getI32Type();
   auto type = LLVM::LLVMFunctionType::get(
@@ -27,9 +58,10 @@ LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, LLVM::LLVMStructType context,
   b.setInsertionPointToStart(task.addEntryBlock(b));
   Value all = LLVM::LoadOp::create(b, context, task.getArgument(0));
   SmallVector<Value> arguments;
-  size_t last = context.getBody().size() - 1;
-  for (size_t i = 0; i < last; ++i)
-    arguments.push_back(LLVM::ExtractValueOp::create(b, all, i));
+  for (Type type : kernel.getArgumentTypes().drop_back(3))
+    arguments.push_back(LLVM::PoisonOp::create(b, type));
+  for (auto [i, argument] : llvm::enumerate(numbers))
+    arguments[argument] = LLVM::ExtractValueOp::create(b, all, i);
   auto number = [&](unsigned argument) -> Value {
     Value value = task.getArgument(argument);
     return indexType == i32 ? value
@@ -37,7 +69,7 @@ LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, LLVM::LLVMStructType context,
   };
   arguments.push_back(number(2));
   arguments.push_back(number(1));
-  arguments.push_back(LLVM::ExtractValueOp::create(b, all, last));
+  arguments.push_back(LLVM::ExtractValueOp::create(b, all, numbers.size()));
   LLVM::CallOp::create(b, kernel, arguments);
   LLVM::ReturnOp::create(b, ValueRange());
   return task;
@@ -71,14 +103,17 @@ void Runner::handOut(LLVM::CallOp call, LLVM::LLVMFuncOp kernel,
                      Value parallel) {
   MLIRContext *mlir = b.getContext();
   Type ptr = LLVM::LLVMPointerType::get(mlir), i32 = b.getI32Type();
-  SmallVector<Value> shared(call.getArgOperands().drop_back(3));
+  SmallVector<unsigned> numbers = argumentsOf(kernel);
+  SmallVector<Value> shared;
+  for (unsigned number : numbers)
+    shared.push_back(call.getArgOperands()[number]);
   Value tasks = call.getArgOperands().back();
   shared.push_back(tasks);
   SmallVector<Type> types(ValueRange(shared).getTypes());
   auto type = LLVM::LLVMStructType::getLiteral(mlir, types);
   LLVM::LLVMFuncOp &task = taskOf[kernel.getName()];
   if (!task)
-    task = emitTask(kernel, type, tasks.getType());
+    task = emitTask(kernel, numbers, type, tasks.getType());
   Value context;
   {
     OpBuilder::InsertionGuard guard(b); // a loop would take ever more stack
