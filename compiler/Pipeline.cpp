@@ -77,6 +77,8 @@ void addTensor(OpPassManager &pm, const Options &options) {
 }
 
 void addLoops(OpPassManager &pm, const Options &) {
+  pm.addPass(createHoistSizes());
+  addCleanup(pm);
   pm.addPass(createFuseElementwise());
   pm.addPass(createFormKernels());
   pm.addPass(createFormRowKernels());

@@ -47,6 +47,25 @@ std::optional<SizeOf> asSize(Operation *op) {
   return SizeOf{op->getOperand(0), *dim};
 }
 
+// What a loop starts with, hands from iteration to iteration and returns.
+struct Carried {
+  scf::ForOp loop;
+  unsigned number;
+};
+
+std::optional<Carried> asCarried(Value value) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(result.getOwner());
+    return loop ? std::optional<Carried>({loop, result.getResultNumber()})
+                : std::nullopt;
+  }
+  auto argument = cast<BlockArgument>(value);
+  auto loop = dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument == loop.getInductionVar())
+    return std::nullopt;
+  return Carried{loop, argument.getArgNumber() - loop.getNumInductionVars()};
+}
+
 } // namespace
 
 bool isKnownAtEntry(Value value) {
@@ -76,6 +95,8 @@ Value EntryFormulas::sizeOf(Value shaped, int64_t dim) {
     return arith::ConstantIndexOp::create(builder, loc, type.getDimSize(dim));
   if (isInput(shaped))
     return inputSize(cast<BlockArgument>(shaped), dim);
+  if (std::optional<Carried> carried = asCarried(shaped))
+    return carriedSize(carried->loop, carried->number, dim);
   auto result = dyn_cast<OpResult>(shaped);
   if (!result)
     return {};
@@ -89,6 +110,24 @@ Value EntryFormulas::sizeOf(Value shaped, int64_t dim) {
   if (failed(size))
     return {};
   return valueOf(getValueOrCreateConstantIndexOp(beside, loc, *size));
+}
+
+// A loop keeps a size if an iteration that starts with it ends with it. What
+// else was found while that was taken for granted falls with it.
+Value EntryFormulas::carriedSize(scf::ForOp loop, unsigned number,
+                                 int64_t dim) {
+  auto key = std::make_tuple(loop.getOperation(), number, dim);
+  if (auto known = carried.find(key); known != carried.end())
+    return known->second;
+  Value first = sizeOf(loop.getInitArgs()[number], dim);
+  auto valuesBefore = values;
+  auto carriedBefore = carried;
+  carried[key] = first;
+  if (!first || sizeOf(loop.getYieldedValues()[number], dim) == first)
+    return first;
+  values = std::move(valuesBefore);
+  carried = std::move(carriedBefore);
+  return carried[key] = {};
 }
 
 Value EntryFormulas::valueOf(Value value) {

@@ -3,6 +3,7 @@
 // what only the run knows needs the caller's allocator.
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -33,11 +34,15 @@ public:
 
 private:
   mlir::Value rebuild(mlir::Value value);
+  mlir::Value carriedSize(mlir::scf::ForOp loop, unsigned number, int64_t dim);
 
   mlir::OpBuilder &builder;
   InputSize inputSize;
   Observer observer;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
+  // Of a loop, its carried value and that one's dimension.
+  llvm::DenseMap<std::tuple<mlir::Operation *, unsigned, int64_t>, mlir::Value>
+      carried;
 };
 
 } // namespace onnxc

@@ -46,3 +46,47 @@ func.func @model(%x: tensor<index>) -> index {
   %again = tensor.dim %empty, %c0 : tensor<?xf32>
   return %again : index
 }
+
+// -----
+
+// Two values that each other's sizes depend on keep them.
+// CHECK-LABEL: func.func @model(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?xf32>
+// CHECK: %[[N:.*]] = tensor.dim %[[X]]
+// CHECK: return %[[N]]
+func.func @model(%x: tensor<?xf32>, %count: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y:2 = scf.for %i = %c0 to %count step %c1 iter_args(%a = %x, %b = %x) -> (tensor<?xf32>, tensor<?xf32>) {
+    %size = tensor.dim %a, %c0 : tensor<?xf32>
+    %empty = tensor.empty(%size) : tensor<?xf32>
+    %sum = linalg.add ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %b, %sum : tensor<?xf32>, tensor<?xf32>
+  }
+  %size = tensor.dim %y#0, %c0 : tensor<?xf32>
+  return %size : index
+}
+
+// -----
+
+// What grows is known to the run alone, and so is what was taken from it.
+// CHECK-LABEL: func.func @model(
+// CHECK: %[[Y:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+// CHECK-DAG: tensor.dim %[[A]]
+// CHECK-DAG: tensor.dim %[[B]]
+// CHECK: %[[SIZE:.*]] = tensor.dim %[[Y]]#1
+// CHECK: return %[[SIZE]]
+func.func @model(%x: tensor<?xf32>, %count: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y:2 = scf.for %i = %c0 to %count step %c1 iter_args(%a = %x, %b = %x) -> (tensor<?xf32>, tensor<?xf32>) {
+    %a_size = tensor.dim %a, %c0 : tensor<?xf32>
+    %b_size = tensor.dim %b, %c0 : tensor<?xf32>
+    %longer_size = arith.addi %a_size, %b_size : index
+    %longer = tensor.empty(%longer_size) : tensor<?xf32>
+    %next = tensor.empty(%a_size) : tensor<?xf32>
+    scf.yield %longer, %next : tensor<?xf32>, tensor<?xf32>
+  }
+  %size = tensor.dim %y#1, %c0 : tensor<?xf32>
+  return %size : index
+}
