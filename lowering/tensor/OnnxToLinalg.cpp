@@ -117,8 +117,13 @@ static LogicalResult lowerToLinalg(ModuleOp module) {
   patterns.add<LowerConstant>(types, context);
   ConversionConfig config;
   config.buildMaterializations = false; // none are left once everything is converted
-  return success(succeeded(applyPartialConversion(module, target, std::move(patterns), config)) &&
-                 succeeded(checkConverted(module)));
+  if (failed(applyPartialConversion(module, target, std::move(patterns), config)) || failed(checkConverted(module)))
+    return failure();
+  // Patterns that emit onnx operations name sizes by casts.
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts);
+  return success();
 }
 
 namespace {

@@ -519,8 +519,10 @@ def recurrent():
         for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
             weights = {"w": normal(count, gates * 20, 12, scale=0.3), "r": normal(count, gates * 20, 20, scale=0.2),
                        "b": normal(count, gates * 40, scale=0.1)}
-            yield f"{kind}, {direction}", chain([9, 3, 12], [
-                (kind, "x w r b", "y", {"hidden_size": 20, "direction": direction})], weights, ranks=4)
+            for name, shape, sizes in (("", [9, 3, 12], None),
+                                       (" of any steps and batch", ["T", "N", 12], [(9, 3, 12), (1, 1, 12), (4, 17, 12)])):
+                yield f"{kind}, {direction}{name}", chain(shape, [
+                    (kind, "x w r b", "y", {"hidden_size": 20, "direction": direction})], weights, sizes, ranks=4)
     for kind, gates, batch in (("GRU", 3, 1), ("LSTM", 4, 2)):
         weights = {"w": normal(1, gates * 300, 12, scale=0.3), "r": normal(1, gates * 300, 300, scale=0.05)}
         yield f"{kind}, weights beyond the cache", chain([6, batch, 12], [

@@ -7,6 +7,7 @@
 #include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -38,7 +39,26 @@ struct Recurrence {
 
 struct State {
   Node h, c; // c of an LSTM only
+  SmallVector<Node> all() const { return {h, c}; }
 };
+
+// A tensor with names of its sizes, which tell that sizes are equal; and one
+// without them, as linalg has it. The conversion takes such casts away.
+Value named(ImplicitLocOpBuilder &builder, Value lowered, ArrayRef<Dim> sizes) {
+  Type type = tensorOf(sizes, getElementTypeOrSelf(lowered.getType()));
+  return type == lowered.getType()
+             ? lowered
+             : UnrealizedConversionCastOp::create(builder, type, lowered)
+                   .getResult(0);
+}
+Value unnamed(ImplicitLocOpBuilder &builder, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.getEncoding())
+    return value;
+  auto lowered = RankedTensorType::get(type.getShape(), type.getElementType());
+  return UnrealizedConversionCastOp::create(builder, lowered, value)
+      .getResult(0);
+}
 
 class Cell {
 public:
@@ -187,28 +207,27 @@ struct Loop {
     sizes[0] = builder.getIndexAttr(1);
     return sizes;
   }
-  Value at(Value tensor, Value time) {
+  Node at(Value all, Value time) {
+    Shape shape = shapeOf(all.getType());
+    Value tensor = unnamed(builder, all);
     auto type = cast<RankedTensorType>(tensor.getType());
     SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
     auto one = RankedTensorType::get(type.getShape().drop_front(),
                                      type.getElementType());
-    return tensor::ExtractSliceOp::create(builder, one, tensor,
-                                          offsets(time, tensor), cut(tensor),
-                                          ones);
+    Value cutOut = tensor::ExtractSliceOp::create(
+        builder, one, tensor, offsets(time, tensor), cut(tensor), ones);
+    return {graph, named(builder, cutOut, ArrayRef(shape).drop_front())};
   }
 
   // Nothing is the last state of a sequence without steps.
-  Value lastState(Value state) {
+  Node lastState(Node last) {
     if (!net.lengths.given())
-      return state;
-    Node last(graph, state);
-    return select(unsqueeze(net.lengths, {1}) > 0, last, constantLike(0, last))
-        .value;
+      return last;
+    return select(unsqueeze(net.lengths, {1}) > 0, last, constantLike(0, last));
   }
 
   // Of each sequence.
-  Node lastOutput(Value all) {
-    Node outputs(graph, all);
+  Node lastOutput(Node outputs) {
     Node isLast = position(outputs, 0) == unsqueeze(lengths64(), {1}) - 1;
     return squeeze(reduce<ReduceSumOp>(
                        select(isLast, outputs, constantLike(0, outputs)), {0}),
@@ -230,80 +249,100 @@ struct Loop {
   }
 
   // All outputs of one direction (time, batch, hidden), and the last state.
-  SmallVector<Value> run(int64_t direction, bool reversed, State start) {
+  SmallVector<Node> run(int64_t direction, bool reversed, State start) {
     Cell cell(graph, net, direction);
     Node inputs = cell.inputs();
     if (graph.failed)
       return {};
-    Value steps = tensor::DimOp::create(builder, net.x.value, 0);
+    Value steps =
+        tensor::DimOp::create(builder, unnamed(builder, net.x.value), 0);
     Value zero = arith::ConstantIndexOp::create(builder, 0);
     Value one = arith::ConstantIndexOp::create(builder, 1);
-    auto stateType = cast<RankedTensorType>(start.h.value.getType());
-    SmallVector<OpFoldResult> sizes = sizesOf(builder, start.h.value);
-    sizes.insert(sizes.begin(), sizeOf(builder, net.x.value, 0).number
-                                    ? sizesOf(builder, net.x.value)[0]
+    Value h = unnamed(builder, start.h.value);
+    SmallVector<OpFoldResult> sizes = sizesOf(builder, h);
+    Shape state = shapeOf(start.h.value.getType()), all = state;
+    all.insert(all.begin(), shapeOf(net.x.value.getType())[0]);
+    sizes.insert(sizes.begin(), all[0].isStatic()
+                                    ? builder.getIndexAttr(all[0].size)
                                     : OpFoldResult(steps));
     SmallVector<Value> carried = {
-        tensor::EmptyOp::create(builder, sizes, stateType.getElementType()),
-        start.h.value};
+        tensor::EmptyOp::create(builder, sizes,
+                                getElementTypeOrSelf(h.getType())),
+        h};
     if (start.c.given())
-      carried.push_back(start.c.value);
+      carried.push_back(unnamed(builder, start.c.value));
     auto body = [&](OpBuilder &, Location, Value position, ValueRange args) {
       Value time = position;
       if (reversed)
         time = arith::SubIOp::create(
             builder, arith::SubIOp::create(builder, steps, one), position);
-      State state = {Node(graph, args[1]), {}};
-      if (args.size() > 2)
-        state.c = Node(graph, args[2]);
-      State next = cell.step(Node(graph, at(inputs.value, time)), state);
-      Node output = next.h;
-      if (Node runs = running(time, next.h); runs.given()) {
-        output = select(runs, next.h, constantLike(0, next.h));
-        next.h = net.forgetsEnded ? output : select(runs, next.h, state.h);
-        if (next.c.given())
-          next.c = select(runs, next.c, state.c);
-      }
-      SmallVector<Value> yielded;
-      if (graph.failed) {
-        llvm::append_range(yielded, args);
-      } else {
-        SmallVector<OpFoldResult> ones(3, builder.getIndexAttr(1));
-        Value row = castTo(builder, output.value, stateType);
-        yielded = {tensor::InsertSliceOp::create(
-                       builder, row, args[0], offsets(time, args[0]),
-                       cut(args[0]), ones),
-                   castTo(builder, next.h.value, stateType)};
-        if (next.c.given())
-          yielded.push_back(castTo(builder, next.c.value, stateType));
-      }
-      scf::YieldOp::create(builder, yielded);
+      scf::YieldOp::create(
+          builder, step(cell, at(inputs.value, time), time, state, args));
     };
     auto loop = scf::ForOp::create(builder, zero, steps, one, carried, body);
-    SmallVector<Value> results(loop.getResults());
+    SmallVector<Node> results;
+    for (Value result : loop.getResults())
+      results.emplace_back(
+          graph, named(builder, result, results.empty() ? all : state));
     if (net.forgetsEnded)
-      results[1] = lastOutput(results[0]).value;
-    for (Value &state : MutableArrayRef(results).drop_front())
-      state = castTo(builder, lastState(state), stateType);
+      results[1] = lastOutput(results[0]);
+    for (Node &last : MutableArrayRef(results).drop_front())
+      last = lastState(last);
     return results;
+  }
+
+  // What the loop carries after one step: all outputs so far, and the state.
+  SmallVector<Value> step(Cell &cell, Node input, Value time,
+                          ArrayRef<Dim> sizes, ValueRange carried) {
+    auto stateAt = [&](size_t i) {
+      return Node(graph, named(builder, carried[i], sizes));
+    };
+    State state = {stateAt(1), carried.size() > 2 ? stateAt(2) : Node()};
+    State next = cell.step(input, state);
+    Node output = next.h;
+    if (Node runs = running(time, next.h); runs.given()) {
+      output = select(runs, next.h, constantLike(0, next.h));
+      next.h = net.forgetsEnded ? output : select(runs, next.h, state.h);
+      if (next.c.given())
+        next.c = select(runs, next.c, state.c);
+    }
+    if (graph.failed)
+      return carried;
+    auto stored = [&](Node node) {
+      return castTo(builder, unnamed(builder, node.value),
+                    carried[1].getType());
+    };
+    SmallVector<OpFoldResult> ones(3, builder.getIndexAttr(1));
+    SmallVector<Value> yielded = {tensor::InsertSliceOp::create(
+        builder, stored(output), carried[0], offsets(time, carried[0]),
+        cut(carried[0]), ones)};
+    for (auto [before, state] : llvm::zip(carried.drop_front(), next.all()))
+      yielded.push_back(stored(state));
+    return yielded;
   }
 };
 
-Node initialState(Graph &graph, const Recurrence &net, Node given,
-                  int64_t direction) {
+Node initialState(ImplicitLocOpBuilder &builder, Graph &graph,
+                  const Recurrence &net, Node given, int64_t direction) {
   if (given.given())
     return squeeze(slice(given, 0, direction, direction + 1), {0});
-  Node sizes = concat({sizeOf(net.x, 1), graph.ints({net.hidden})}, 0);
-  Node zeros = graph.op("onnx.ConstantOfShape", sizes);
-  return castLike(zeros, net.x);
+  Value x = unnamed(builder, net.x.value);
+  Type element = getElementTypeOrSelf(x.getType());
+  Value none = emptyOf(
+      builder, {sizesOf(builder, x)[1], builder.getIndexAttr(net.hidden)},
+      element);
+  Value zeros = linalg::FillOp::create(builder, zeroOf(builder, element), none)
+                    .getResult(0);
+  Dim batch = shapeOf(net.x.value.getType())[1];
+  return {graph, named(builder, zeros, {batch, Dim{net.hidden, {}}})};
 }
 
 // A quantized product depends on all rows that take part in it. As in ONNX
 // Runtime these are the steps up to the end of the longest sequence, each
 // sequence backwards from its own end, and zeros for one that has ended.
-SmallVector<Value> runQuantized(ImplicitLocOpBuilder &builder, Graph &graph,
-                                Recurrence net, int64_t direction,
-                                bool reversed, State start) {
+SmallVector<Node> runQuantized(ImplicitLocOpBuilder &builder, Graph &graph,
+                               Recurrence net, int64_t direction, bool reversed,
+                               State start) {
   constexpr int64_t int64 = 7;
   Node lengths = onnxc::cast(net.lengths, int64);
   Node runs = position(net.x, 0) < reduce<ReduceMaxOp>(lengths, {0});
@@ -313,10 +352,10 @@ SmallVector<Value> runQuantized(ImplicitLocOpBuilder &builder, Graph &graph,
     return reversed ? op<ReverseSequenceOp>({sequences, lengths}) : sequences;
   };
   net.x = turned(net.x);
-  SmallVector<Value> results =
+  SmallVector<Node> results =
       Loop{builder, graph, net}.run(direction, false, start);
   if (!graph.failed)
-    results[0] = turned(Node(graph, results[0])).value;
+    results[0] = turned(results[0]);
   return results;
 }
 
@@ -326,21 +365,23 @@ SmallVector<Node> runAll(ImplicitLocOpBuilder &builder, Graph &graph,
   bool both = net.direction == "bidirectional";
   SmallVector<SmallVector<Node>> parts(net.gates == 4 ? 3 : 2);
   for (int64_t direction = 0; direction < (both ? 2 : 1); ++direction) {
-    State start = {initialState(graph, net, net.initialH, direction), {}};
+    auto initial = [&](Node given) {
+      return initialState(builder, graph, net, given, direction);
+    };
+    State start = {initial(net.initialH), {}};
     if (net.gates == 4)
-      start.c = initialState(graph, net, net.initialC, direction);
+      start.c = initial(net.initialC);
     if (graph.failed)
       return {};
     bool reversed = direction == 1 || net.direction == "reverse";
-    SmallVector<Value> done =
+    SmallVector<Node> done =
         net.w.isQuantized() && net.lengths.given()
             ? runQuantized(builder, graph, net, direction, reversed, start)
             : Loop{builder, graph, net}.run(direction, reversed, start);
     if (graph.failed)
       return {};
-    for (auto [part, value] : llvm::zip_equal(parts, done))
-      part.push_back(
-          unsqueeze(Node(graph, value), {&part == &parts[0] ? 1 : 0}));
+    for (auto [part, node] : llvm::zip_equal(parts, done))
+      part.push_back(unsqueeze(node, {&part == &parts[0] ? 1 : 0}));
   }
   SmallVector<Node> results;
   for (auto [i, part] : llvm::enumerate(parts))
@@ -349,10 +390,16 @@ SmallVector<Node> runAll(ImplicitLocOpBuilder &builder, Graph &graph,
 }
 
 // Demands that the sizes fit; the operands then have the types of what is known
-// of each other.
+// of each other. A batch without a name gets one here, which equals no other.
 FailureOr<SmallVector<Node>> fitting(ImplicitLocOpBuilder &builder,
                                      Graph &graph, Operation *op,
                                      ArrayRef<ExpectedSizes> expected) {
+  Index batch = expected[4].sizes[0];
+  auto nameOf = [&](Index size) {
+    if (!batch.number && !batch.name && size.value == batch.value)
+      size.name = builder.getStringAttr("?batch");
+    return size.dim();
+  };
   SmallVector<Node> nodes;
   for (const auto &[name, operand, sizes] : expected) {
     nodes.emplace_back();
@@ -364,13 +411,16 @@ FailureOr<SmallVector<Node>> fitting(ImplicitLocOpBuilder &builder,
         return failure();
     if (!operand.lowered)
       continue;
-    SmallVector<int64_t> shape =
-        llvm::map_to_vector(sizes, [](Index size) {
-          return size.number.value_or(ShapedType::kDynamic);
-        });
     Type element = getElementTypeOrSelf(operand.lowered.getType());
-    nodes.back() = {graph, castTo(builder, operand.lowered,
-                                  RankedTensorType::get(shape, element))};
+    Shape shape;
+    SmallVector<int64_t> numbers;
+    for (Index size : sizes) {
+      shape.push_back(nameOf(size));
+      numbers.push_back(shape.back().size);
+    }
+    Value value = castTo(builder, operand.lowered,
+                         RankedTensorType::get(numbers, element));
+    nodes.back() = {graph, named(builder, value, shape)};
   }
   return nodes;
 }
@@ -463,7 +513,7 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
         y = i == 0 ? transpose(y, {2, 0, 1, 3}) : transpose(y, {1, 0, 2});
       if (graph.failed)
         return failure();
-      values.push_back(castTo(builder, y.value,
+      values.push_back(castTo(builder, unnamed(builder, y.value),
                               this->getTypeConverter()->convertType(type)));
     }
     rewriter.replaceOp(op, values);
