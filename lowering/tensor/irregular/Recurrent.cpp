@@ -316,8 +316,10 @@ struct Loop {
     SmallVector<Value> yielded = {tensor::InsertSliceOp::create(
         builder, stored(output), carried[0], offsets(time, carried[0]),
         cut(carried[0]), ones)};
+    // A state stays in its place in memory.
     for (auto [before, state] : llvm::zip(carried.drop_front(), next.all()))
-      yielded.push_back(stored(state));
+      yielded.push_back(
+          linalg::CopyOp::create(builder, stored(state), before).getResult(0));
     return yielded;
   }
 };
