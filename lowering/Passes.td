@@ -276,7 +276,8 @@ def ExpandVectorLoops : Pass<"expand-vector-loops", "mlir::ModuleOp"> {
   let summary = "Writes vector loops for linalg operations on buffers";
   let description = [{
     One loop runs along the lanes of `#onnxc.target`'s vectors: the one that most operands walk with unit stride. Loops
-    that all operands walk as one are merged, squares are transposed in registers, accumulators stay in registers.
+    that all operands walk as one are merged, what lies across the lanes is turned in registers, accumulators stay in
+    registers.
     Operations whose indices are not linear stay for scalar loops.
 
     ```mlir

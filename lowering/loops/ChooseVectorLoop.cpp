@@ -10,6 +10,9 @@ namespace onnxc::nests {
 
 NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
     : b(b), nest(nest), permutes(machine.permutes) {
+  turns = machine.vectorBits && isVectorizable(nest.op) && chooseTile(machine);
+  if (turns)
+    return;
   if (machine.vectorBits && isVectorizable(nest.op))
     chooseVectorLoop(machine);
   if (!vectorLoop && !nest.loops.empty())
@@ -145,24 +148,6 @@ bool NestEmitter::fitsMask(const Changes &changes) {
         cast<MemRefType>(operand.buffer.getType()).getElementTypeBitWidth();
     return isConstantIntValue(operand.strides[*vectorLoop], 1) && bits >= 32;
   });
-}
-
-// A loop along which an input that is strided in the lanes' loop has unit
-// stride: squares of the two are transposed in registers.
-std::optional<unsigned> NestEmitter::chooseTransposedLoop() {
-  if (!vectorLoop || !folded.empty() || lanes > 16 ||
-      nest.loops[*vectorLoop].folds)
-    return std::nullopt;
-  for (unsigned i = 0; i < nest.inputCount(); ++i) {
-    NestOperand &operand = nest.operands[i];
-    if (operand.scalar || isConstantIntValue(operand.strides[*vectorLoop], 0) ||
-        isConstantIntValue(operand.strides[*vectorLoop], 1))
-      continue;
-    for (unsigned loop : outer)
-      if (isConstantIntValue(operand.strides[loop], 1))
-        return loop;
-  }
-  return std::nullopt;
 }
 
 } // namespace onnxc::nests

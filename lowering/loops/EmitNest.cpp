@@ -274,8 +274,8 @@ void NestEmitter::parallelBlock(const Place &place, Step step, unsigned vectors)
 }
 
 void NestEmitter::emit() {
-  if (std::optional<unsigned> other = chooseTransposedLoop())
-    return transposedTiles(*other);
+  if (turns)
+    return turnTiles();
   Place start{SmallVector<OpFoldResult>(nest.loops.size()), {}};
   for (NestOperand &operand : nest.operands)
     start.offsets.push_back(operand.scalar ? OpFoldResult() : operand.offset);

@@ -13,10 +13,6 @@ struct Lanes {
 };
 Lanes lanesOf(mlir::Operation *op);
 
-// The square of as many vectors as they have lanes, turned.
-llvm::SmallVector<mlir::Value> transposed(mlir::ImplicitLocOpBuilder &b,
-                                          llvm::SmallVector<mlir::Value> rows);
-
 void emitNest(mlir::ImplicitLocOpBuilder &b, Nest nest, Lanes lanes);
 
 } // namespace onnxc

@@ -1,7 +1,8 @@
 // Squares are turned in registers: columns of the source are vectors of the
 // panel. Behind the last column the last one is read again, and zeros written.
 #include "lowering/loops/EmitPack.h"
-#include "lowering/loops/EmitNest.h"
+#include "lowering/loops/Nest.h"
+#include "lowering/loops/Rearrange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -19,6 +19,14 @@ struct Step {
   mlir::Value mask;  // of the lanes that exist
 };
 
+// What a loop runs through, at `last` once more where steps go beyond.
+struct Range {
+  unsigned loop;
+  mlir::OpFoldResult from, to;
+  int64_t step;
+  mlir::OpFoldResult last; // null where nothing is done twice
+};
+
 using Steps = llvm::function_ref<void(mlir::OpFoldResult at, Step step,
                                       unsigned vectors)>;
 
@@ -35,7 +43,13 @@ private:
   void chooseVectorLoop(Lanes machine);
   Changes changesAlong(llvm::ArrayRef<unsigned> loops);
   bool fitsMask(const Changes &changes);
-  std::optional<unsigned> chooseTransposedLoop();
+  bool chooseTile(Lanes machine);
+  bool chooseTileOfVectors();
+  bool growTile(llvm::ArrayRef<unsigned> run);
+  bool isTurned(unsigned input);
+  bool isWhole(unsigned loop);
+  bool fillsVectors(const NestOperand &operand);
+  bool mayRepeat();
 
   // Loops.
   void forEach(llvm::ArrayRef<unsigned> loops, const Place &place,
@@ -58,7 +72,22 @@ private:
   runBody(const Place &place, Step step,
           llvm::ArrayRef<mlir::Value> accumulators,
           llvm::ArrayRef<mlir::Operation *> without = {});
-  void transposedTiles(unsigned other);
+
+  // Tiles.
+  void turnTiles();
+  Range tilesAlong(unsigned loop);
+  void turnTile(const Place &corner);
+  void over(llvm::ArrayRef<Range> ranges, const Place &place,
+            llvm::function_ref<void(const Place &)> body);
+  llvm::SmallVector<unsigned> orderOf(const NestOperand &operand);
+  llvm::SmallVector<int64_t> stepsTo(int64_t element,
+                                     llvm::ArrayRef<unsigned> order);
+  Place enterSteps(const Place &place, llvm::ArrayRef<int64_t> steps);
+  llvm::SmallVector<mlir::Value>
+  loadTurned(unsigned input, const Place &corner,
+             llvm::ArrayRef<unsigned> outputOrder);
+  mlir::Value loadAlong(unsigned input, const Place &corner, int64_t first,
+                        llvm::ArrayRef<unsigned> outputOrder);
 
   // Operands.
   mlir::Value load(unsigned operand, const Place &place, Step step);
@@ -71,8 +100,11 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   Nest &nest;
   std::optional<unsigned> vectorLoop;
+  // Iterations of loops in a tile, and inputs that change places in it.
+  llvm::SmallDenseMap<unsigned, int64_t> tile;
+  llvm::SmallVector<unsigned> turned;
   int64_t lanes = 0;
-  bool masks = false, permutes;
+  bool masks = false, permutes, turns = false;
   unsigned unroll = 1;
   llvm::SmallVector<unsigned> outer, folded;
   llvm::SmallVector<Combiner> combiners;

@@ -437,6 +437,7 @@ def chains():
             yield f"{op}{name}", chain([1, 20, 13, 13], [(op, "x", "y", {"kernel_shape": [3, 3], **attributes})])
     for perm in ([0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [1, 0, 2, 3]):
         yield f"Transpose {perm}", chain([3, 18, 20, 17], [("Transpose", "x", "y", {"perm": perm})])
+    yield from turned_tiles()
     yield "normalized convolution between transposes", chain([1, 32, 14, 14], [
         ("Conv", "x w d", "c", {"group": 32, "pads": [3] * 4}), ("Transpose", "c", "t", {"perm": [0, 2, 3, 1]}),
         ("LayerNormalization", "t s o", "n", {}), ("MatMul", "n u", "m", {}), ("Add", "m b", "g", {}),
@@ -447,6 +448,39 @@ def chains():
         ("Conv", "x w", "c", {}), ("GlobalAveragePool", "c", "p", {}), ("Conv", "p d", "q", {}), ("Relu", "q", "r", {}),
         ("Conv", "r u", "s", {}), ("Sigmoid", "s", "t", {}), ("Mul", "c t", "y", {})],
         {"w": normal(24, 24, 1, 1, scale=0.2), "d": normal(6, 24, 1, 1, scale=0.2), "u": normal(24, 6, 1, 1)})
+
+
+def turned_tiles():
+    """Dimensions that are smaller than a vector, as large, and a little larger, at either side of a transpose."""
+    for n in (2, 3, 4, 5, 7, 8, 12, 15, 16, 17):
+        for m in (16, 23, 40):
+            yield f"Transpose, {n} rows of {m}", chain([3, n, m], [("Transpose", "x", "y", {"perm": [0, 2, 1]})])
+            yield f"Transpose, {m} rows of {n}", chain([3, m, n], [("Transpose", "x", "y", {"perm": [0, 2, 1]})])
+    for shape, perm in (([5, 2, 16, 2], [0, 2, 1, 3]), ([2, 20, 12, 2, 2], [0, 3, 1, 4, 2]), ([3, 11, 13, 7], [3, 2, 1, 0]),
+                        ([2, 3, 4, 5, 6], [4, 3, 2, 1, 0]), ([2, 9, 24, 1, 3, 3], [0, 3, 1, 4, 2, 5]),
+                        ([4, 40, 2, 2, 2], [0, 3, 2, 1, 4])):
+        yield f"Transpose {perm} of {shape}", chain(shape, [("Transpose", "x", "y", {"perm": perm})])
+    for block in (2, 3, 4):
+        for mode in ("DCR", "CRD"):
+            yield f"DepthToSpace {block} {mode}", chain([2, block * block * 3, 5, 21], [
+                ("DepthToSpace", "x", "y", {"blocksize": block, "mode": mode})])
+        yield f"SpaceToDepth {block}", chain([2, 3, block * 4, block * 19], [
+            ("SpaceToDepth", "x", "y", {"blocksize": block})])
+    yield "blocks of channels behind a convolution", chain([1, 16, 6, 18], [
+        ("Conv", "x w", "c", {}), ("DepthToSpace", "c", "y", {"blocksize": 2, "mode": "CRD"})],
+        {"w": normal(32, 16, 1, 1, scale=0.2)})
+    yield "Transpose and sum", chain([3, 21, 19], [
+        ("Transpose", "x", "t", {"perm": [0, 2, 1]}), ("Exp", "w", "e", {}), ("Add", "t e", "y", {})],
+        {"w": normal(3, 19, 21)})
+    yield "Transpose and sum in place", chain([21, 21], [
+        ("Transpose", "x", "t", {"perm": [1, 0]}), ("Exp", "x", "e", {}), ("Add", "t e", "s", {}), ("Add", "s b", "y", {})],
+        {"b": normal(21)})
+    for perm in ([0, 2, 1], [2, 0, 1]):
+        yield f"Transpose {perm}, sizes of the run", chain(["a", "b", "c"], [("Transpose", "x", "y", {"perm": perm})],
+                                                           sizes=[[2, 3, 40], [2, 40, 3], [1, 16, 17], [3, 33, 19]])
+    yield "Transpose of numbers of 8 bits", chain([2, 3, 45], [
+        ("Cast", "x", "i", {"to": TensorProto.INT8}), ("Transpose", "i", "t", {"perm": [0, 2, 1]}),
+        ("Cast", "t", "y", {"to": TensorProto.FLOAT})])
 
 
 def selections():

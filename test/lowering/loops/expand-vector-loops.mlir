@@ -58,6 +58,46 @@ func.func @a_transpose_turns_squares_in_registers(%x: memref<16x24xf32>, %y: mem
   return
 }
 
+// Three rows of eight elements become three vectors with all of their columns.
+// CHECK-LABEL: @a_transpose_of_few_rows_keeps_vectors_whole
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c8
+// CHECK-COUNT-3: vector.load
+// CHECK-NOT: memref.load
+// CHECK-COUNT-6: vector.shuffle
+// CHECK-COUNT-3: vector.store
+// CHECK-NOT: store
+// CHECK: return
+func.func @a_transpose_of_few_rows_keeps_vectors_whole(%x: memref<3x16xf32>, %y: memref<16x3xf32>) {
+  linalg.transpose ins(%x : memref<3x16xf32>) outs(%y : memref<16x3xf32>) permutation = [1, 0]
+  return
+}
+
+// CHECK-LABEL: @tiles_behind_the_last_whole_one_overlap_with_it
+// CHECK: scf.for %[[I:.*]] = %c0{{.*}} to %c13{{.*}} step %c8
+// CHECK: arith.minsi %[[I]], %c5
+// CHECK-NOT: memref.store
+// CHECK: return
+func.func @tiles_behind_the_last_whole_one_overlap_with_it(%x: memref<8x13xf32>, %y: memref<13x8xf32>) {
+  linalg.transpose ins(%x : memref<8x13xf32>) outs(%y : memref<13x8xf32>) permutation = [1, 0]
+  return
+}
+
+// What is computed twice would be added twice.
+// CHECK-LABEL: @no_tiles_overlap_where_the_result_may_be_an_operand
+// CHECK-NOT: arith.minsi
+// CHECK: memref.store
+// CHECK: return
+func.func @no_tiles_overlap_where_the_result_may_be_an_operand(%x: memref<8x13xf32>, %y: memref<13x8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>,
+                                   affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<8x13xf32>, memref<13x8xf32>) outs(%y : memref<13x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // CHECK-LABEL: @indices_that_are_not_linear_stay
 // CHECK: linalg.generic
 func.func @indices_that_are_not_linear_stay(%x: memref<4xf32>, %y: memref<8xf32>) {
