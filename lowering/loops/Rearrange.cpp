@@ -112,7 +112,7 @@ Value Rearranger::gathered(ArrayRef<int64_t> from) {
   for (int64_t place : from)
     order.push_back(place / lanes == sources[0] ? place % lanes : nothing);
   if (sources.size() == 1)
-    return llvm::is_sorted(order)
+    return llvm::equal(order, llvm::seq<int64_t>(lanes))
                ? sum
                : vector::ShuffleOp::create(b, sum, sum, order).getResult();
   for (int64_t source : ArrayRef(sources.getArrayRef()).drop_front()) {

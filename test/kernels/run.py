@@ -475,6 +475,8 @@ def turned_tiles():
     yield "Transpose and sum in place", chain([21, 21], [
         ("Transpose", "x", "t", {"perm": [1, 0]}), ("Exp", "x", "e", {}), ("Add", "t e", "s", {}), ("Add", "s b", "y", {})],
         {"b": normal(21)})
+    for n, m in ((17, 5), (16, 3), (40, 2), (21, 7)):
+        yield f"a column for rows of {m}", chain([3, 4, n, m], [("Mul", "x w", "y", {})], {"w": normal(n, 1)})
     for perm in ([0, 2, 1], [2, 0, 1]):
         yield f"Transpose {perm}, sizes of the run", chain(["a", "b", "c"], [("Transpose", "x", "y", {"perm": perm})],
                                                            sizes=[[2, 3, 40], [2, 40, 3], [1, 16, 17], [3, 33, 19]])
