@@ -344,6 +344,9 @@ void NestEmitter::turnTiles() {
       fits = fits ? arith::AndIOp::create(b, fits, is).getResult() : is;
     }
   }
+  SmallVector<Range> all(stepped);
+  for (Range &range : all)
+    range.to = nest.loops[range.loop].size;
   auto tiles = [&](const Place &place) {
     over(stepped, place, [&](const Place &corner) { turnTile(corner); });
   };
@@ -378,7 +381,7 @@ void NestEmitter::turnTiles() {
           scf::YieldOp::create(b);
         },
         [&](OpBuilder &, Location) {
-          elements(stepped, place);
+          elements(all, place);
           scf::YieldOp::create(b);
         });
   });

@@ -480,6 +480,8 @@ def turned_tiles():
     for perm in ([0, 2, 1], [2, 0, 1]):
         yield f"Transpose {perm}, sizes of the run", chain(["a", "b", "c"], [("Transpose", "x", "y", {"perm": perm})],
                                                            sizes=[[2, 3, 40], [2, 40, 3], [1, 16, 17], [3, 33, 19]])
+    yield "Transpose, few rows of the run of 17", chain([2, "b", 17], [("Transpose", "x", "y", {"perm": [0, 2, 1]})],
+                                                        sizes=[[2, 1, 17], [2, 5, 17], [2, 40, 17]])
     yield "Transpose of numbers of 8 bits", chain([2, 3, 45], [
         ("Cast", "x", "i", {"to": TensorProto.INT8}), ("Transpose", "i", "t", {"perm": [0, 2, 1]}),
         ("Cast", "t", "y", {"to": TensorProto.FLOAT})])
