@@ -42,6 +42,7 @@ private:
   enum Step { Panels = -1, RowTilesStep = -2, Groups = -3, PanelsOfGroup = -4 };
 
   void walk(llvm::ArrayRef<int> steps, Tile tile);
+  bool overlapsAtEnd();
   void walkPanels(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanel(llvm::ArrayRef<int> steps, Tile &tile);
   void walkGroups(llvm::ArrayRef<int> steps, Tile tile);

@@ -173,10 +173,39 @@ void ContractionEmitter::walkPanel(ArrayRef<int> steps, Tile &tile) {
     *access = original;
 }
 
+// Whether channels that are no whole vectors end with a vector that overlaps the
+// one before: what both compute is the same, and needs no code of its own for
+// the lanes that exist. Not where weights lie in panels.
+bool ContractionEmitter::overlapsAtEnd() {
+  std::optional<int64_t> size =
+      getConstantIntValue(nest.sizes[nest.roles.vector]);
+  if (!size || *size < lanes || *size % lanes == 0 || backwards || panels ||
+      nest.schedule.getColumns() != lanes || !isDepthwise(root, nest.roles))
+    return false;
+  bool isPlain = llvm::none_of(values.accesses, [](auto &entry) {
+    return entry.second.group || entry.second.edge;
+  });
+  return isPlain &&
+         kernel.getBodyBlock()->getOps<linalg::UnPackOp>().empty() &&
+         llvm::none_of(kernel.getDpsInitsMutable(), [&](OpOperand &output) {
+           return kernel.readsOutput(output);
+         });
+}
+
 void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   unsigned panel = values.panelLoop(), vector = nest.roles.vector;
   int64_t columns = nest.schedule.getColumns();
   OpFoldResult size = nest.sizes[vector];
+  if (overlapsAtEnd()) {
+    int64_t channels = *getConstantIntValue(size);
+    return forEach(number(b, 0), number(b, llvm::divideCeil(channels, lanes)),
+                   1, [&](OpFoldResult at) {
+                     OpFoldResult first = multiply(b, at, number(b, lanes));
+                     tile.loops[vector] =
+                         minimum(b, first, number(b, channels - lanes));
+                     walkPanel(steps, tile);
+                   });
+  }
   OpFoldResult full = floorDivide(b, size, columns);
   tile.vectors = columns / lanes;
   forEach(number(b, 0), full, 1, [&](OpFoldResult at) {

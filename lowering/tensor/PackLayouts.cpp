@@ -8,6 +8,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/tensor/PermuteConstant.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -112,6 +113,32 @@ ElementsAttr packConstant(ElementsAttr value, const Packing &packing) {
   return DenseResourceElementsAttr::get(packed, "packed", std::move(blob));
 }
 
+// Depthwise weights of channels that are no whole vectors lie as the channels
+// do: the last vector overlaps the one before, which panels would not let it.
+bool putChannelsLast(linalg::GenericOp root, OpOperand &operand,
+                     ElementsAttr value, const Packing &packing) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t channels = type.getDimSize(packing.tiled);
+  if (channels < packing.columns || channels % packing.columns == 0)
+    return false;
+  SmallVector<int64_t> order(packing.outer);
+  llvm::erase(order, packing.tiled);
+  order.push_back(packing.tiled);
+  ElementsAttr permuted = permuteConstant(value, order);
+  if (!permuted)
+    return false;
+  OpBuilder builder(root);
+  operand.set(arith::ConstantOp::create(builder, operand.get().getLoc(),
+                                        cast<TypedAttr>(permuted)));
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  AffineMap &map = maps[operand.getOperandNumber()];
+  map = AffineMap::get(map.getNumDims(), 0,
+                       applyPermutation(map.getResults(), order),
+                       root.getContext());
+  root.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  return true;
+}
+
 void packOperand(linalg::GenericOp root, OpOperand &operand,
                  const LoopRoles &roles, TargetAttr target) {
   ElementsAttr value = constantBehind(operand.get());
@@ -122,8 +149,14 @@ void packOperand(linalg::GenericOp root, OpOperand &operand,
   FailureOr<Packing> packing = choosePacking(root, operand, roles, target);
   if (failed(packing))
     return;
-  OpBuilder builder(root);
   Operation *before = operand.get().getDefiningOp();
+  if (shapeOf(root, roles).depthwise &&
+      putChannelsLast(root, operand, value, *packing)) {
+    if (before->use_empty())
+      before->erase();
+    return;
+  }
+  OpBuilder builder(root);
   Location loc = before->getLoc();
   ElementsAttr packed = packConstant(value, *packing);
   Value source = arith::ConstantOp::create(builder, loc, packed);

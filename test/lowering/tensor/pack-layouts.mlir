@@ -96,4 +96,27 @@ func.func @other_operands_stay(%a: tensor<4x3xf32>, %w: tensor<3x8xf32>, %c: ten
   return %r : tensor<4x8xf32>
 }
 
+// The weights of ten channels are no whole panels of eight: they lie as channels do.
+// CHECK-LABEL: @depthwise_weights_of_a_broken_panel
+// CHECK: %[[W:.*]] = arith.constant {{.*}} : tensor<1x2x10xf32>
+// CHECK-NOT: linalg.unpack
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{.*}}, %[[W]] :
+func.func @depthwise_weights_of_a_broken_panel(%x: tensor<1x8x9x10xf32>, %c: tensor<1x8x8x10xf32>)
+    -> tensor<1x8x8x10xf32> {
+  %w = arith.constant dense<[[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]], [[7.0, 8.0]], [[9.0, 1.0]], [[2.0, 3.0]],
+      [[4.0, 5.0]], [[6.0, 7.0]], [[8.0, 9.0]], [[1.5, 2.5]]]> : tensor<10x1x2xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, h, w, c, i, j) -> (n, h + i, w + j, c)>,
+                                        affine_map<(n, h, w, c, i, j) -> (c, i, j)>,
+                                        affine_map<(n, h, w, c, i, j) -> (n, h, w, c)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x8x9x10xf32>, tensor<10x1x2xf32>) outs(%c : tensor<1x8x8x10xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x8x8x10xf32>
+  return %r : tensor<1x8x8x10xf32>
+}
+
 }
