@@ -515,7 +515,8 @@ def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
     Work is counted in cycles of one core, the longer one of calculating (two vectors of operations a cycle) and of
     moving all operands (16 bytes a cycle). A task has at least 2^14 of them, about 5 us; a function of less than two
     tasks is not divided, none into more than 64. Outermost loops of less than 16 iterations are divided once more along
-    loops that are marked `onnxc.inner`, if nothing is written outside of those.
+    loops that are marked `onnxc.inner`, if nothing is written outside of those. A loop marked `onnxc.tile` is a part
+    of the tile that it stands in.
 
     Scratch (`onnxc.scratch`) becomes a place in the arena that depends on the worker; `onnxc.worker_bytes` says how much
     each worker after the first one needs before the arena.

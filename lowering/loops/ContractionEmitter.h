@@ -69,6 +69,8 @@ private:
 
   void emitTile(Tile &tile);
   void finish(const Tile &tile, Cell at, mlir::Value sum);
+  bool finishesInLoop(const Tile &tile);
+  void finishInLoop(const Tile &tile);
   Cell cell(const Tile &tile, int64_t row, int64_t vector) {
     return {row, vector * lanes,
             vector + 1 == tile.vectors ? tile.mask : mlir::Value()};

@@ -1,6 +1,8 @@
 // One register tile of a contraction: start values, the loops of the reduction,
 // what follows the sums.
 #include "lowering/loops/ContractionEmitter.h"
+#include "lowering/loops/KernelWork.h"
+#include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,6 +17,9 @@ constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
 // Bytes of weights between what is asked for and what is read.
 constexpr int64_t streamAhead = 8192;
 constexpr int64_t lineBytes = 64;
+// Operations after the sums of a tile that are less code in a loop, and rows
+// that make one worth it.
+constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4;
 
 void ContractionEmitter::emitTile(Tile &tile) {
   values.forgetLoads();
@@ -31,15 +36,59 @@ void ContractionEmitter::emitTile(Tile &tile) {
   for (unsigned loop : nest.roles.reductions)
     tile.loops[loop] = number(b, 0);
   values.forgetLoads();
+  bool isLater = tile.ends && finishesInLoop(tile);
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
       Value sum = sums[row * tile.vectors + vector];
-      if (tile.ends)
+      if (tile.ends && !isLater)
         finish(tile, cell(tile, row, vector), sum);
       else
         values.store(sum, output, nest.yieldedPositions[0], tile.loops,
                      cell(tile, row, vector));
     }
+  if (isLater)
+    finishInLoop(tile);
+}
+
+// Whether what follows the sums is long enough to be written for one row of the
+// tile only, in a loop. The sums wait in the output, which nothing else of the
+// kernel reads.
+bool ContractionEmitter::finishesInLoop(const Tile &tile) {
+  OpOperand *output = kernel.getDpsInitOperand(0);
+  bool isOnly = llvm::all_of(kernel.getYielded().drop_front(),
+                             llvm::IsaPred<BlockArgument>);
+  if (!nest.row || tile.rows < fewestRowsInLoop || !isOnly || overlapsAtEnd() ||
+      kernel.readsOutput(*output) ||
+      getElementTypeOrSelf(output->get().getType()) !=
+          getElementTypeOrSelf(root.getResult(0).getType()))
+    return false;
+  int64_t weight = 0;
+  for (auto op : kernel.getBodyBlock()->getOps<linalg::GenericOp>())
+    if (root->isBeforeInBlock(op))
+      weight += weightOf(op);
+  return weight * tile.rows * tile.vectors >= longEpilogue;
+}
+
+// What follows the sums, row by row.
+void ContractionEmitter::finishInLoop(const Tile &tile) {
+  BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
+                                 asValue(b, number(b, tile.rows)),
+                                 asValue(b, number(b, 1)));
+  loop->setAttr(tileAttrName, b.getUnitAttr());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    values.forgetLoads();
+    Tile row = tile;
+    row.loops[*nest.row] =
+        add(b, tile.loops[*nest.row], OpFoldResult(loop.getInductionVar()));
+    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+      Cell at = cell(tile, 0, vector);
+      finish(row, at, values.at(output, nest.yieldedPositions[0], row.loops, at));
+    }
+  }
+  values.forgetLoads();
 }
 
 // Applies what follows the sum.

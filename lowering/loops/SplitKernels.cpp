@@ -133,7 +133,7 @@ bool Splitter::findSteps() {
   for (Operation &op : function.front().without_terminator()) {
     hasScratch |= isa<memref::AllocaOp>(op);
     auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop || loop.getNumResults() != 0) {
+    if (!loop || loop.getNumResults() != 0 || loop->hasAttr(tileAttrName)) {
       section.push_back(&op);
       continue;
     }
@@ -344,6 +344,7 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
     getOperation().walk([](scf::ForOp loop) {
       loop->removeAttr(innerAttrName);
       loop->removeAttr(stepAttrName);
+      loop->removeAttr(tileAttrName);
     });
   }
 

@@ -184,3 +184,119 @@ func.func @not_yet(%x: tensor<4x16xf32>, %y: tensor<4x16xf32>) -> tensor<4x16xf3
   } -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
+
+// -----
+
+#tile = #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+
+// What follows the sums is long: the sums wait in the output, and a loop finishes a row of two vectors.
+// CHECK-LABEL: func.func @long_epilogues_are_loops
+// CHECK: func.func private @k_
+// CHECK-COUNT-12: vector.fma
+// CHECK: scf.yield
+// CHECK-NOT: math.exp
+// CHECK-COUNT-12: vector.store
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c6{{.*}} step %c1
+// CHECK-COUNT-4: math.exp
+// CHECK-NOT: math.exp
+// CHECK: {onnxc.tile}
+func.func @long_epilogues_are_loops(%A: memref<6x64xf32>, %W: memref<64x16xf32>, %C: memref<6x16xf32>) {
+  onnxc.kernel #tile ins(%A, %W : memref<6x64xf32>, memref<64x16xf32>) outs(%C : memref<6x16xf32>) {
+  ^bb0(%a: tensor<6x64xf32>, %b: tensor<64x16xf32>, %c: tensor<6x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%c : tensor<6x16xf32>) -> tensor<6x16xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<6x64xf32>, tensor<64x16xf32>) outs(%start : tensor<6x16xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<6x16xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%sum : tensor<6x16xf32>) outs(%c : tensor<6x16xf32>) {
+    ^bb1(%x: f32, %s: f32):
+      %t = math.exp %x : f32
+      %u = math.exp %t : f32
+      linalg.yield %u : f32
+    } -> tensor<6x16xf32>
+    onnxc.yield %r : tensor<6x16xf32>
+  }
+  return
+}
+
+// -----
+
+#tile = #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+
+// Not where what follows the sums reads the output, which would be overwritten.
+// CHECK-LABEL: func.func @outputs_that_are_read_keep_their_values
+// CHECK: func.func private @k_
+// CHECK-COUNT-24: math.exp
+// CHECK-NOT: onnxc.tile
+func.func @outputs_that_are_read_keep_their_values(%A: memref<6x64xf32>, %W: memref<64x16xf32>, %C: memref<6x16xf32>) {
+  onnxc.kernel #tile ins(%A, %W : memref<6x64xf32>, memref<64x16xf32>) outs(%C : memref<6x16xf32>) {
+  ^bb0(%a: tensor<6x64xf32>, %b: tensor<64x16xf32>, %c: tensor<6x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<6x16xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%e : tensor<6x16xf32>) -> tensor<6x16xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<6x64xf32>, tensor<64x16xf32>) outs(%start : tensor<6x16xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<6x16xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%sum : tensor<6x16xf32>) outs(%c : tensor<6x16xf32>) {
+    ^bb1(%x: f32, %s: f32):
+      %t = math.exp %x : f32
+      %u = math.exp %t : f32
+      %v = arith.addf %u, %s : f32
+      linalg.yield %v : f32
+    } -> tensor<6x16xf32>
+    onnxc.yield %r : tensor<6x16xf32>
+  }
+  return
+}
+
+// -----
+
+#depthwise = #onnxc.contraction<rows = 4, columns = 8, vector = 8, outer = pixels>
+#x = affine_map<(n, h, w, c, i, j) -> (n, h + i, w + j, c)>
+#w = affine_map<(n, h, w, c, i, j) -> (i, j, c)>
+#y = affine_map<(n, h, w, c, i, j) -> (n, h, w, c)>
+
+// Of ten channels the last eight overlap the first: one loop, and no lane is masked.
+// CHECK-LABEL: func.func @the_last_channels_overlap
+// CHECK: func.func private @k_
+// CHECK: scf.for %[[AT:[^ ]*]] = %c0{{[^ ]*}} to %c2{{[^ ]*}} step
+// CHECK: %[[FIRST:.*]] = arith.muli %[[AT]], %c8{{.*}}
+// CHECK: arith.minsi %[[FIRST]], %c2
+// CHECK-NOT: vector.mask
+// CHECK: vector.store {{.*}} vector<8xf32>
+// CHECK-NOT: vector.mask
+func.func @the_last_channels_overlap(%X: memref<1x8x9x10xf32>, %W: memref<1x2x10xf32>, %Y: memref<1x8x8x10xf32>) {
+  onnxc.kernel #depthwise ins(%X, %W : memref<1x8x9x10xf32>, memref<1x2x10xf32>) outs(%Y : memref<1x8x8x10xf32>) {
+  ^bb0(%a: tensor<1x8x9x10xf32>, %b: tensor<1x2x10xf32>, %c: tensor<1x8x8x10xf32>):
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%c : tensor<1x8x8x10xf32>) -> tensor<1x8x8x10xf32>
+    %sum = linalg.generic {indexing_maps = [#x, #w, #y],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%a, %b : tensor<1x8x9x10xf32>, tensor<1x2x10xf32>) outs(%start : tensor<1x8x8x10xf32>) {
+    ^bb1(%p: f32, %q: f32, %s: f32):
+      %m = arith.mulf %p, %q : f32
+      %t = arith.addf %s, %m : f32
+      linalg.yield %t : f32
+    } -> tensor<1x8x8x10xf32>
+    onnxc.yield %sum : tensor<1x8x8x10xf32>
+  }
+  return
+}

@@ -256,3 +256,39 @@ module attributes {onnxc.target = #target} {
     return
   }
 }
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// A loop that is a part of a tile stays in the task of the tile: it reads what the tile wrote.
+module attributes {onnxc.target = #target} {
+  func.func @model(%y: memref<96x8xf32>) {
+    func.call @tile(%y) : (memref<96x8xf32>) -> ()
+    return
+  }
+  // CHECK-LABEL: func.func private @tile
+  // CHECK: scf.for
+  // CHECK: memref.store
+  // CHECK: scf.if
+  // CHECK-NEXT: memref.store
+  // CHECK-NEXT: scf.for %{{.*}} = %c0{{[^ ]*}} to %c8
+  // CHECK-NOT: onnxc.tile
+  func.func private @tile(%y: memref<96x8xf32>) attributes {onnxc.work = 500000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c95 = arith.constant 95 : index
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %c95 step %c1 {
+      memref.store %v, %y[%i, %c0] : memref<96x8xf32>
+    }
+    memref.store %v, %y[%c95, %c0] : memref<96x8xf32>
+    scf.for %j = %c0 to %c8 step %c1 {
+      %w = memref.load %y[%c95, %j] : memref<96x8xf32>
+      memref.store %w, %y[%c95, %j] : memref<96x8xf32>
+    } {onnxc.tile}
+    return
+  }
+}
