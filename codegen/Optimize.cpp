@@ -1,5 +1,9 @@
 #include "codegen/Optimize.h"
+#include "dialects/onnxc/KernelFunction.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -11,7 +15,19 @@ TargetLibraryInfoImpl freestandingLibrary(const Triple &triple) {
   return library;
 }
 
+// Some kernels come with their loops unrolled as far as that pays: LLVM would
+// write loops over vectors of channels, taps and rows of a border many times.
+static void keepRolled(Function &function) {
+  DominatorTree tree(function);
+  LoopInfo loops(tree);
+  for (Loop *loop : loops.getLoopsInPreorder())
+    addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+}
+
 void optimize(Module &module, TargetMachine &machine, unsigned level) {
+  for (Function &function : module)
+    if (function.hasFnAttribute(rolledAttrName))
+      keepRolled(function);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;

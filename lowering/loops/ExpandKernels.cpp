@@ -1,8 +1,10 @@
 // Turns kernels over buffers into functions of vector code, one per distinct
 // (body, schedule, buffer types). This happens after planning: strides of views
 // are known then, and equal kernels of a network (ResNet-50 has 53
-// convolutions, 23 of them distinct) share their code.
+// convolutions, 23 of them distinct) share their code. Winograd's kernels, which
+// are long, do so also where only the strides of views set them apart.
 #include "lowering/Passes.h"
+#include "dialects/onnxc/KernelFunction.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitPack.h"
 #include "lowering/loops/EmitRows.h"
@@ -27,6 +29,12 @@ namespace {
 bool isSameKernel(KernelOp lhs, KernelOp rhs) {
   return OperationEquivalence::isRegionEquivalentTo(
       &lhs.getBody(), &rhs.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+// Whether there are loops over taps, rows and channels of what lies at a border.
+bool hasBorder(KernelOp kernel) {
+  return isa<ContractionAttr>(kernel.getSchedule()) &&
+         !kernel.getBodyBlock()->getOps<tensor::PadOp>().empty();
 }
 
 // How many of the last outputs are scratch.
@@ -100,6 +108,9 @@ private:
           builder, kernel.getLoc(), functionName("k_", kernel.getLoc()), type);
       function.setPrivate();
       function.setNoInline(true);
+      if (hasBorder(kernel))
+        function->setAttr("passthrough",
+                          builder.getStrArrayAttr(rolledAttrName));
       int64_t work = workOf(kernel, target) / int64_t(parts.size());
       function->setAttr(workAttrName, builder.getI64IntegerAttr(work));
       int64_t scratch = scratchCount(kernel);
