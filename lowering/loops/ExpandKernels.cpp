@@ -55,6 +55,56 @@ SmallVector<WinogradPart> partsOf(KernelOp kernel, TargetAttr target) {
   return {Whole};
 }
 
+// Whether the code of a Winograd kernel may find out when it runs how far rows
+// and pixels of the operand lie apart: the transforms have time to, products of
+// its filter and scratch have not.
+bool mayHaveAnyStrides(OpOperand &operand) {
+  auto kernel = cast<KernelOp>(operand.getOwner());
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  bool isFilter = llvm::any_of(
+      kernel.getBlockArgument(operand).getUsers(),
+      [](Operation *user) { return isa<WinogradFilterOp>(user); });
+  bool isScratch = kernel.isDpsInit(&operand) && kernel.isScratch(operand);
+  return isa<WinogradAttr>(kernel.getSchedule()) && type &&
+         type.getRank() > 1 && !isFilter && !isScratch;
+}
+
+// The type a function takes the operand by, with strides that it knows or that
+// it is told.
+Type typeOf(OpOperand &operand, bool knowsStrides) {
+  Type known = argumentType(operand.get().getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = dyn_cast<MemRefType>(known);
+  if (knowsStrides || !mayHaveAnyStrides(operand) ||
+      failed(type.getStridesAndOffset(strides, offset)))
+    return known;
+  llvm::fill(MutableArrayRef(strides).drop_back(), ShapedType::kDynamic);
+  return MemRefType::get(
+      type.getShape(), type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides),
+      type.getMemorySpace());
+}
+
+SmallVector<Type> typesOf(KernelOp kernel, bool knowsStrides) {
+  SmallVector<Type> types;
+  for (OpOperand &operand : kernel->getOpOperands())
+    types.push_back(typeOf(operand, knowsStrides));
+  return types;
+}
+
+// Whether another kernel differs in nothing but strides that code may be told.
+bool differsInStrides(KernelOp kernel, ArrayRef<KernelOp> kernels) {
+  if (!isa<WinogradAttr>(kernel.getSchedule()))
+    return false;
+  SmallVector<Type> known = typesOf(kernel, true), told = typesOf(kernel, false);
+  return llvm::any_of(kernels, [&](KernelOp other) {
+    return other.getSchedule() == kernel.getSchedule() &&
+           typesOf(other, true) != known && typesOf(other, false) == told &&
+           isSameKernel(other, kernel);
+  });
+}
+
 // The loop that makes a kernel read the same weights again and again, more of
 // them than the cache keeps. Turned round at every iteration, it begins with
 // those that were read last.
@@ -72,6 +122,9 @@ struct ExpandKernels : impl::ExpandKernelsBase<ExpandKernels> {
       return WalkResult::skip(); // a product in it is part of it
     });
     target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    for (KernelOp kernel : kernels)
+      if (differsInStrides(kernel, kernels))
+        toldStrides.insert(kernel);
     for (KernelOp kernel : kernels) {
       FailureOr<Functions> parts = functionsOf(kernel, symbols);
       if (failed(parts))
@@ -82,6 +135,7 @@ struct ExpandKernels : impl::ExpandKernelsBase<ExpandKernels> {
       for (auto &[kernel, parts] : variants)
         kernel.erase();
     functions.clear();
+    toldStrides.clear();
   }
 
 private:
@@ -90,9 +144,7 @@ private:
   FailureOr<Functions> functionsOf(KernelOp kernel, SymbolTable &symbols) {
     if (llvm::any_of(kernel->getOperandTypes(), llvm::IsaPred<TensorType>))
       return kernel.emitOpError("works on tensors: bufferize them first");
-    SmallVector<Type> types;
-    for (Type type : kernel->getOperandTypes())
-      types.push_back(argumentType(type));
+    SmallVector<Type> types = typesOf(kernel, !toldStrides.contains(kernel));
     if (turningLoop(kernel, target))
       types.push_back(IntegerType::get(&getContext(), 1));
     auto type = FunctionType::get(&getContext(), types, {});
@@ -172,6 +224,7 @@ private:
   }
 
   TargetAttr target;
+  DenseSet<Operation *> toldStrides; // kernels whose code is told them
   DenseMap<std::pair<Attribute, Type>,
            SmallVector<std::pair<KernelOp, Functions>>>
       functions;
