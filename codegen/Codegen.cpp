@@ -5,12 +5,16 @@
 #include "codegen/Codegen.h"
 #include "codegen/Machine.h"
 #include "codegen/Optimize.h"
+#include "codegen/OrderedCode.h"
 #include "codegen/SharedObject.h"
 #include "codegen/Support.h"
 #include "codegen/Translate.h"
 #include "codegen/Weights.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -50,12 +54,33 @@ struct FirstError final : DiagnosticHandler {
   std::string &message;
 };
 
+// TargetMachine::addPassesToEmitFile, but for code that keeps its order.
+bool addPasses(legacy::PassManager &passes, CodeGenTargetMachineImpl &machine,
+               CodeGenFileType type, raw_pwrite_stream &stream) {
+  TargetPassConfig *config = machine.createPassConfig(passes);
+  auto *module = new MachineModuleInfoWrapperPass(&machine);
+  if (machine.getOptLevel() != CodeGenOptLevel::None)
+    keepOrderedCode(*config);
+  passes.add(config);
+  passes.add(module);
+  if (config->addISelPasses())
+    return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, stream, nullptr, type,
+                            module->getMMI().getContext()))
+    return false;
+  passes.add(createFreeMachineFunctionPass());
+  return true;
+}
+
 Error generate(Module &module, TargetMachine &machine, CodeGenFileType type,
                raw_pwrite_stream &stream) {
   legacy::PassManager passes;
   passes.add(new TargetLibraryInfoWrapperPass(
       freestandingLibrary(module.getTargetTriple())));
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+  if (!addPasses(passes, static_cast<CodeGenTargetMachineImpl &>(machine), type,
+                 stream))
     return failure("the target cannot write such a file");
   passes.run(module);
   return Error::success();

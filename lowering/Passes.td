@@ -436,8 +436,8 @@ def ExpandKernels : Pass<"expand-kernels", "mlir::ModuleOp"> {
     because the strides of views and the constants among them are known only then. A Winograd kernel of a single block
     becomes three, one for each step, so that tasks can share all of them.
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
-                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 def EmitModelDescriptor : Pass<"emit-model-descriptor", "mlir::ModuleOp"> {

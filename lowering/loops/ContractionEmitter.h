@@ -82,12 +82,16 @@ private:
                     Accumulators &sums);
   void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);
+  void endTap();
+  bool tapsShareVectors();
+  std::pair<int64_t, int64_t> stepsAlong(unsigned tap);
   int64_t tilesOfPanel();
   mlir::OpFoldResult firstLine(const Tile &tile, int64_t lines, int64_t share);
   void moveToNextPanel(Tile &tile);
   void prefetchWeights(const Tile &tile);
   void accumulate(Tile &tile, int64_t row, Accumulators &sums);
   bool isUnrolled(llvm::ArrayRef<unsigned> loops, const Tile &tile);
+  bool isBlock(llvm::ArrayRef<unsigned> loops, const Tile &tile);
   Rows liveRows(const Tile &tile, unsigned tap, int64_t at, Rows live);
   std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
   tapRange(const ContractionNest::SizedBorder &window, const Tile &tile);

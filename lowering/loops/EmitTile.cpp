@@ -1,9 +1,12 @@
 // One register tile of a contraction: start values, the loops of the reduction,
 // what follows the sums.
 #include "lowering/loops/ContractionEmitter.h"
+#include "dialects/onnxc/Ordered.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -121,6 +124,12 @@ bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,
   return *extent == 1 || (loops.size() == 1 && *extent <= few);
 }
 
+// Whether there is no loop in what they do.
+bool ContractionEmitter::isBlock(ArrayRef<unsigned> loops, const Tile &tile) {
+  return loops.empty() ||
+         (isUnrolled(loops, tile) && isBlock(loops.drop_front(), tile));
+}
+
 void ContractionEmitter::reduce(ArrayRef<unsigned> loops, Tile &tile, Rows live,
                                 Accumulators &sums) {
   if (loops.empty()) {
@@ -153,29 +162,56 @@ Rows ContractionEmitter::liveRows(const Tile &tile, unsigned tap, int64_t at,
   return live;
 }
 
+// Taps without a loop around them are one block to LLVM. While all registers hold
+// sums, what one tap loads is neither to be kept for a later one nor to be
+// loaded ahead of it: no load crosses the fence, which is no instruction.
+void ContractionEmitter::endTap() {
+  values.forgetLoads();
+  LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "singlethread");
+  auto function = b.getInsertionBlock()->getParent()->getParentOfType<
+      func::FuncOp>();
+  function->setAttr("passthrough", b.getStrArrayAttr({orderedAttrName}));
+}
+
+// Whether vectors lie along what a window slides over, so that taps share them.
+bool ContractionEmitter::tapsShareVectors() {
+  return llvm::any_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    return map.isFunctionOfDim(nest.roles.vector) &&
+           llvm::any_of(map.getResults(), llvm::IsaPred<AffineBinaryOpExpr>);
+  });
+}
+
+// How far rows and taps of a window move in the input.
+std::pair<int64_t, int64_t> ContractionEmitter::stepsAlong(unsigned tap) {
+  for (OpOperand *input : root.getDpsInputOperands())
+    for (AffineExpr index : root.getMatchingIndexingMap(input).getResults())
+      if (nest.row && coefficient(index, *nest.row) && coefficient(index, tap))
+        return {coefficient(index, *nest.row), coefficient(index, tap)};
+  return {0, 1};
+}
+
 void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
                                         Rows live, Accumulators &sums,
                                         int64_t extent) {
   unsigned loop = loops.front();
+  bool sharesVectors = tapsShareVectors();
   if (loops.size() > 1) {
     for (int64_t at = 0; at < extent; ++at) {
       tile.loops[loop] = number(b, at);
       Rows rows = liveRows(tile, loop, at, live);
-      if (rows.begin < rows.end)
-        reduce(loops.drop_front(), tile, rows, sums);
+      if (rows.begin >= rows.end)
+        continue;
+      reduce(loops.drop_front(), tile, rows, sums);
+      if (!sharesVectors && isBlock(loops.drop_front(), tile))
+        endTap();
     }
     return;
   }
-  // In the order of the input's pixels, so that a pixel that several taps see
-  // is loaded once and forgotten soon.
-  int64_t scale = 0, dilation = 1;
-  for (OpOperand *input : root.getDpsInputOperands())
-    for (AffineExpr index : root.getMatchingIndexingMap(input).getResults())
-      if (nest.row && coefficient(index, *nest.row) &&
-          coefficient(index, loop)) {
-        scale = coefficient(index, *nest.row);
-        dilation = coefficient(index, loop);
-      }
+  // Where taps share vectors, in the order of the input's pixels, so that each is
+  // loaded once and forgotten soon.
+  auto [scale, dilation] =
+      sharesVectors ? stepsAlong(loop) : std::pair<int64_t, int64_t>(0, 1);
   SmallVector<std::tuple<int64_t, int64_t, int64_t>> updates;
   for (int64_t at = 0; at < extent; ++at) {
     Rows rows = liveRows(tile, loop, at, live);
@@ -183,10 +219,16 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
       updates.push_back({row * scale + at * dilation, at, row});
   }
   llvm::sort(updates);
+  int64_t last = 0;
   for (auto [pixel, at, row] : updates) {
+    if (!sharesVectors && at != last)
+      endTap();
+    last = at;
     tile.loops[loop] = number(b, at);
     accumulate(tile, row, sums);
   }
+  if (!sharesVectors && extent > 1) // a short loop around it may go as well
+    endTap();
 }
 
 // The taps of a window that lie inside of the input at the tile's pixel.
