@@ -103,6 +103,13 @@ def convolutions():
         [1, 9, "h", "w"], 36, (3, 3), group=9, **same, sizes=[[1, 9, 9, 30], [1, 9, 20, 5]])
     yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
     yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
+    for name, filters, group, kernel in (("3x3", 40, 1, (3, 3)), ("5x5, odd sizes", 23, 1, (5, 5)),
+                                         ("3x3, groups", 48, 4, (3, 3)), ("6x6, depthwise", 24, 24, (6, 6)),
+                                         ("2x2, few channels", 48, 12, (2, 2))):
+        nodes = [("Sigmoid", "x", "s", {}), ("ReduceMean", "s", "m", {"keepdims": 1}), ("Mul", "w m", "f", {}),
+                 ("Conv", "x f b", "c", {"group": group}), ("Relu", "c", "y", {})]
+        yield f"computed filters, {name}", chain([2, 24, 19, 17], nodes, {
+            "w": normal(filters, 24 // group, *kernel, scale=0.1), "b": normal(filters)})
     yield "1x1, one output channel", convolution([2, 40, 9, 7], 1, (1, 1))
     yield "1x1, one output channel, height and width of the run", convolution(
         [1, 48, "h", "w"], 1, (1, 1), sizes=[[1, 48, 9, 30], [1, 48, 20, 5]])

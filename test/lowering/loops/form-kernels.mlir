@@ -2,6 +2,7 @@
 
 #image = affine_map<(n, h, w, o, kh, kw, i) -> (n, h + kh, w + kw, i)>
 #filter = affine_map<(n, h, w, o, kh, kw, i) -> (kh, kw, i, o)>
+#maps_first = affine_map<(n, h, w, o, kh, kw, i) -> (o, i, kh, kw)>
 #result = affine_map<(n, h, w, o, kh, kw, i) -> (n, h, w, o)>
 #all = affine_map<(n, h, w, o) -> (n, h, w, o)>
 #channel = affine_map<(n, h, w, o) -> (o)>
@@ -136,6 +137,24 @@ func.func @sum_of_weighted_rows(%x: tensor<64x512x128xf32>, %w: tensor<64x128xf3
     linalg.yield %t : f32
   } -> tensor<512x128xf32>
   return %y : tensor<512x128xf32>
+}
+
+// Filters that are computed have their maps apart: all channels and taps of one lie together, and are turned as one.
+// CHECK-LABEL: @computed_filters
+// CHECK: %[[COLUMNS:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2, 3]] : tensor<48x8x3x3xf32> into tensor<48x72xf32>
+// CHECK: %[[PANELS:.*]] = onnxc.kernel #onnxc.squares<8> ins(%[[COLUMNS]]
+// CHECK: %[[SPLIT:.*]] = tensor.expand_shape %[[PANELS]]
+// CHECK: onnxc.kernel #onnxc.contraction<{{.*}}> ins({{.*}}%[[SPLIT]]
+func.func @computed_filters(%x: tensor<1x30x30x8xf32>, %f: tensor<48x8x3x3xf32>, %e: tensor<1x28x28x48xf32>) -> tensor<1x28x28x48xf32> {
+  %y = linalg.generic {indexing_maps = [#image, #maps_first, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %f : tensor<1x30x30x8xf32>, tensor<48x8x3x3xf32>) outs(%e : tensor<1x28x28x48xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x28x28x48xf32>
+  return %y : tensor<1x28x28x48xf32>
 }
 
 }
