@@ -224,7 +224,8 @@ private:
     }
     if (llvm::any_of(phases, [](const Phase &phase) { return !phase.count; }))
       return unsqueeze(untouched(), axes);
-    Node image = op<PadOp>({x, graph.ints(pads)});
+    bool isPadded = llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
+    Node image = isPadded ? op<PadOp>({x, graph.ints(pads)}) : x;
     Node y = op<ConvOp>({image, kernelOf(graph, w, group, phases), b},
                         {{"group", group}, {"dilations", dilations}});
     return unsqueeze(y, axes);
