@@ -51,13 +51,15 @@ FailureOr<Type> Types::elementType(int32_t number, Location loc) {
                         << " is not supported";
 }
 
-// '|' joins the names of broadcast sizes, '?' begins those of unnamed ones.
+// '|' joins the names of broadcast sizes, '?' begins those of unnamed ones, and
+// digits in a formula are a number.
 static std::string symbolName(StringRef name) {
   std::string clean = name.str();
   std::replace(clean.begin(), clean.end(), '|', '_');
   if (clean.front() == '?')
     clean.front() = '_';
-  return clean;
+  int64_t number;
+  return StringRef(clean).getAsInteger(10, number) ? clean : "_" + clean;
 }
 
 FailureOr<Type> Types::tensorType(const ::onnx::TypeProto::Tensor &tensor,
