@@ -129,10 +129,6 @@ Index function(StringRef name, Index a, Index b) {
                name.str() + "(" + lhs + "," + rhs + ")");
 }
 
-// Sizes have names, and so do differences of sizes; only the former are surely
-// at least 0.
-bool isNamedSize(Index x) { return x.name && !x.name.getValue().contains('-'); }
-
 // The divisor of a division that the program makes at run time.
 Index notZero(Index x) { return select(x == 0, 1, x); }
 
@@ -144,7 +140,124 @@ Condition compare(Index a, Index b, arith::CmpIPredicate predicate) {
                         predicate, a.in(*builder), b.in(*builder))};
 }
 
+// Where the last of these characters stands outside of all parentheses, before
+// `end`; npos if nowhere, or if parentheses do not match.
+size_t findOutside(StringRef text, StringRef characters) {
+  int64_t depth = 0;
+  for (size_t i = text.size(); i-- > 0;) {
+    depth += (text[i] == ')') - (text[i] == '(');
+    if (depth < 0)
+      break;
+    if (depth == 0 && characters.contains(text[i]))
+      return i;
+  }
+  return StringRef::npos;
+}
+
+// "(x)" is x, "f(x)" is not.
+bool consumeParentheses(StringRef &text) {
+  StringRef inner = text;
+  if (!inner.consume_front("(") || !inner.consume_back(")"))
+    return false;
+  int64_t depth = 0;
+  for (char c : inner) {
+    depth += (c == '(') - (c == ')');
+    if (depth < 0)
+      return false;
+  }
+  text = inner;
+  return depth == 0;
+}
+
+Index combined(char sign, Index a, Index b) {
+  switch (sign) {
+  case '+':
+    return a + b;
+  case '-':
+    return a - b;
+  case '*':
+    return a * b;
+  case '/':
+    return a / b;
+  default:
+    return a % b;
+  }
+}
+
+void addFactors(StringRef name, Factors &factors) {
+  while (consumeParentheses(name)) {
+  }
+  int64_t number;
+  size_t product = findOutside(name, "*");
+  bool isSum = findOutside(name, "+-/%,|") != StringRef::npos;
+  if (!name.getAsInteger(10, number)) {
+    factors.number = wrapping(uint64_t(factors.number) * uint64_t(number));
+  } else if (product != StringRef::npos && !isSum) {
+    addFactors(name.take_front(product), factors);
+    addFactors(name.drop_front(product + 1), factors);
+  } else {
+    factors.names.push_back(name.str());
+  }
+}
+
 } // namespace
+
+// Sizes have names, and so do differences of sizes; only the former are surely
+// at least 0.
+bool isNamedSize(Index x) { return x.name && !x.name.getValue().contains('-'); }
+
+std::optional<Index>
+evaluate(StringRef name,
+         llvm::function_ref<std::optional<Index>(StringRef)> sizeOf) {
+  if (std::optional<Index> size = sizeOf(name))
+    return size;
+  int64_t number;
+  if (!name.getAsInteger(10, number))
+    return Index(number);
+  if (StringRef inner = name; consumeParentheses(inner))
+    return evaluate(inner, sizeOf);
+  bool isLeast = name.consume_front("min("), isGreatest = name.consume_front("max(");
+  if (isLeast || isGreatest)
+    name.consume_back(")");
+  // "a*b+1" is a sum; all other operands with signs are in parentheses.
+  size_t sign = findOutside(name, isLeast || isGreatest ? "," : "+-");
+  if (sign == StringRef::npos)
+    sign = findOutside(name, "*/%");
+  if (sign == StringRef::npos || sign == 0)
+    return std::nullopt;
+  auto a = evaluate(name.take_front(sign), sizeOf);
+  auto b = a ? evaluate(name.drop_front(sign + 1), sizeOf) : std::nullopt;
+  if (!b)
+    return std::nullopt;
+  return isLeast      ? least(*a, *b)
+         : isGreatest ? greatest(*a, *b)
+                      : combined(name[sign], *a, *b);
+}
+
+Factors factorsOf(ArrayRef<Index> sizes) {
+  Factors factors;
+  for (Index size : sizes) {
+    if (size.number)
+      factors.number = wrapping(uint64_t(factors.number) * uint64_t(*size.number));
+    else if (size.name)
+      addFactors(size.name.getValue(), factors);
+    else
+      factors.names.push_back(
+          "%" + std::to_string(uintptr_t(size.value.getAsOpaquePointer())));
+  }
+  llvm::sort(factors.names);
+  return factors;
+}
+
+std::optional<int> compare(const Factors &a, const Factors &b) {
+  if (a.names == b.names)
+    return a.number < b.number ? -1 : a.number > b.number;
+  if (std::includes(b.names.begin(), b.names.end(), a.names.begin(), a.names.end()))
+    return -1;
+  if (std::includes(a.names.begin(), a.names.end(), b.names.begin(), b.names.end()))
+    return 1;
+  return std::nullopt;
+}
 
 bool surelyEqual(Index a, Index b) {
   return (a.number && a.number == b.number) || (a.name && a.name == b.name) ||

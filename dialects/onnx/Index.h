@@ -77,5 +77,25 @@ Sizes delinearize(Index linear, llvm::ArrayRef<Index> sizes);
 Index linearize(llvm::ArrayRef<Index> at, llvm::ArrayRef<Index> sizes);
 // Surely the same, by number or by name.
 bool surelyEqual(Index a, Index b);
+// Known by a name that makes it a size, which is at least 0: differences have
+// names too.
+bool isNamedSize(Index x);
+
+// What a name stands for, with what `sizeOf` says of the names that are in it;
+// nothing where that does not know one of them.
+std::optional<Index>
+evaluate(llvm::StringRef name,
+         llvm::function_ref<std::optional<Index>(llvm::StringRef)> sizeOf);
+
+// A product, as a number and names in their order. A value without a name
+// stands for itself.
+struct Factors {
+  int64_t number = 1;
+  llvm::SmallVector<std::string> names;
+};
+Factors factorsOf(llvm::ArrayRef<Index> sizes);
+// Whether `a` is less than 0, equal to 0 or greater than `b` in that it lacks
+// factors; nothing where either has some that the other one lacks.
+std::optional<int> compare(const Factors &a, const Factors &b);
 
 } // namespace onnxc

@@ -344,7 +344,8 @@ FailureOr<Sizes> reshapedSizes(Report report, ArrayRef<Index> from,
       return report("shape has 0 at ", i, ", beyond the rank of the input");
     if (size.number && *size.number < -1)
       return report("shape has ", *size.number, " at ", i);
-    bool copies = !zeroIsZero && i < from.size();
+    // A size that is computed is what it is: where it is 0, nothing is copied.
+    bool copies = !zeroIsZero && i < from.size() && !isNamedSize(size);
     to.push_back(copies ? select(size == 0, from[i], size) : size);
     rest += to[i].is(-1);
     bool given = copies && size.is(0); // surely no -1

@@ -5,6 +5,7 @@
 #include "lowering/Passes.h"
 #include "lowering/memory/EntryFormulas.h"
 #include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -28,6 +29,19 @@ llvm::StringMap<Value> readSymbols(OpBuilder &builder, func::FuncOp model) {
               tensor::DimOp::create(builder, argument.getLoc(), argument, dim);
   }
   return sizes;
+}
+
+// As arithmetic, like the formulas that names are, so that equal ones merge.
+void expandMaps(Block &entry) {
+  for (auto apply :
+       llvm::make_early_inc_range(entry.getOps<affine::AffineApplyOp>())) {
+    OpBuilder builder(apply);
+    auto expanded =
+        affine::expandAffineMap(builder, apply.getLoc(), apply.getAffineMap(),
+                                llvm::to_vector(apply.getOperands()));
+    apply.replaceAllUsesWith(expanded->front());
+    apply.erase();
+  }
 }
 
 struct HoistSizes : impl::HoistSizesBase<HoistSizes> {
@@ -54,6 +68,7 @@ struct HoistSizes : impl::HoistSizesBase<HoistSizes> {
         dim.replaceAllUsesWith(size);
         ++sizesAtEntry;
       }
+    expandMaps(entry);
   }
 };
 

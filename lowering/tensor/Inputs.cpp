@@ -1,6 +1,8 @@
 // Values for formulas, and the checks that guard what they compute.
 #include "lowering/tensor/Inputs.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -23,6 +25,28 @@ Value extract(ImplicitLocOpBuilder &builder, Value tensor,
   return tensor::ExtractOp::create(builder, tensor, indices);
 }
 
+// What the inputs of the model that `op` is in say of a size by its name: that of
+// one of them, or a formula of theirs.
+static std::optional<Index> sizeAtEntry(ImplicitLocOpBuilder &builder,
+                                        Operation *op, StringRef name) {
+  auto model = op->getParentOfType<func::FuncOp>();
+  auto sizeOfInput = [&](StringRef wanted) -> std::optional<Index> {
+    for (BlockArgument input : model.getArguments()) {
+      auto names = model.getArgAttrOfType<ArrayAttr>(input.getArgNumber(),
+                                                     dimsAttrName);
+      if (names)
+        for (auto [i, each] : llvm::enumerate(names.getAsRange<StringAttr>()))
+          if (each == wanted)
+            return sizeOf(builder, input, i);
+    }
+    return std::nullopt;
+  };
+  auto size = model ? evaluate(name, sizeOfInput) : std::nullopt;
+  if (size && !size->number)
+    size->name = builder.getStringAttr(name);
+  return size;
+}
+
 // An element of an integer tensor as a position.
 static Index positionAt(ImplicitLocOpBuilder &builder, Value tensor, Type type,
                         ArrayRef<Index> at) {
@@ -36,8 +60,8 @@ static Index positionAt(ImplicitLocOpBuilder &builder, Value tensor, Type type,
                        builder.getIndexType(), element)};
 }
 
-static Input inputOf(ImplicitLocOpBuilder &builder, Value original,
-                     Value lowered) {
+static Input inputOf(ImplicitLocOpBuilder &builder, Operation *op,
+                     Value original, Value lowered) {
   Input input;
   auto type = dyn_cast<RankedTensorType>(original.getType());
   input.original = original;
@@ -56,9 +80,16 @@ static Input inputOf(ImplicitLocOpBuilder &builder, Value original,
   input.at = [=, &builder, shape = type.getShape()](ArrayRef<Index> at) {
     std::optional<int64_t> linear =
         *known ? linearize(at, sizesOf(shape)).number : std::nullopt;
-    if (linear && *linear >= 0 && *linear < int64_t((*known)->size()))
-      if (Index element = (**known)[*linear]; element.number)
-        return element;
+    if (linear && *linear >= 0 && *linear < int64_t((*known)->size())) {
+      Index named = (**known)[*linear];
+      if (named.number)
+        return named;
+      auto size = named.name ? sizeAtEntry(builder, op, named.name)
+                             : std::nullopt;
+      Index found = size ? *size : positionAt(builder, lowered, element, at);
+      found.name = named.name;
+      return found;
+    }
     return positionAt(builder, lowered, element, at);
   };
   return input;
@@ -68,20 +99,26 @@ std::vector<Input> inputsOf(ImplicitLocOpBuilder &builder, Operation *op,
                             ValueRange lowered) {
   std::vector<Input> inputs;
   for (auto [original, value] : llvm::zip_equal(op->getOperands(), lowered))
-    inputs.push_back(inputOf(builder, original, value));
+    inputs.push_back(inputOf(builder, op, original, value));
   return inputs;
 }
 
-// An operand's size of that name. Equal names are equal sizes, and what an
-// operand has is at hand, where a list of sizes has to be computed.
-static std::optional<Index> sizeNamed(StringAttr name, ArrayRef<Input> inputs) {
+Index sizeNamed(Operation *op, Dim dim, ArrayRef<Input> inputs,
+                Index computed) {
+  StringAttr name = dim.symbol;
+  if (dim.isStatic())
+    return dim.size;
+  if (!name)
+    return computed;
   for (const Input &input : inputs)
     if (input.given() && isRanked(input.original))
-      for (auto [dim, size] :
+      for (auto [own, size] :
            llvm::zip_equal(shapeOf(input.original.getType()), input.sizes))
-        if (dim.symbol == name)
+        if (own.symbol == name)
           return size;
-  return std::nullopt;
+  return computed.value
+             ? sizeAtEntry(*computed.builder, op, name).value_or(computed)
+             : computed;
 }
 
 FailureOr<Shapes> resultSizes(SizedOpInterface op, ArrayRef<Input> inputs) {
@@ -93,11 +130,7 @@ FailureOr<Shapes> resultSizes(SizedOpInterface op, ArrayRef<Input> inputs) {
     return failure();
   for (auto [sizes, type] : llvm::zip_equal(*shapes, op->getResultTypes())) {
     for (auto [size, known] : llvm::zip_equal(sizes, shapeOf(type)))
-      if (known.isStatic())
-        size = known.size;
-      else if (auto named = known.symbol ? sizeNamed(known.symbol, inputs)
-                                         : std::nullopt)
-        size = *named;
+      size = sizeNamed(op, known, inputs, size);
   }
   return shapes;
 }
@@ -167,9 +200,23 @@ static LogicalResult requireAllNow(ArrayRef<int64_t> elements,
   return success();
 }
 
+// Whether names tell that the predicate holds, as of sizes that are to be at
+// least 0.
+static bool areSurelyRight(const Input &input, Predicate predicate) {
+  std::optional<Sizes> elements = knownElements(input.original);
+  auto isNamed = [](Index element) { return element.number || element.name; };
+  return elements && llvm::all_of(*elements, isNamed) &&
+         llvm::all_of(llvm::seq(int64_t(elements->size())), [&](int64_t i) {
+           Sizes at = delinearize(i, input.sizes);
+           return predicate(input.at(at), at).isTrue();
+         });
+}
+
 LogicalResult requireAll(ImplicitLocOpBuilder &builder, const Input &input,
                          Predicate predicate, Status status, Operation *op,
                          StringRef what, StringRef operand) {
+  if (areSurelyRight(input, predicate))
+    return success();
   if (auto elements = constantInts(input.original)) {
     // A condition on sizes that are not known is left to the program.
     bool decided = llvm::all_of(llvm::enumerate(*elements), [&](auto entry) {
@@ -229,29 +276,16 @@ static SmallVector<Group> groupsOf(ArrayRef<Index> from, ArrayRef<Index> to) {
     to = to.drop_back();
   }
   while (!from.empty() && !to.empty()) {
-    Group group;
-    Index left = 1, right = 1;
-    bool closed = false;
-    for (int64_t i = 1, j = 1; !closed && i <= int64_t(from.size()) &&
-                               j <= int64_t(to.size());) {
-      left = product(from.take_front(i)).number ? product(from.take_front(i))
-                                                : Index();
-      right = product(to.take_front(j)).number ? product(to.take_front(j))
-                                               : Index();
-      bool same = i == 1 && j == 1 && surelyEqual(from[0], to[0]);
-      if (same || (left.number && right.number && left.get() == *right.number)) {
-        group = {i, j};
-        closed = true;
-      } else if (!left.number || !right.number) {
+    Group group = {int64_t(from.size()), int64_t(to.size())};
+    for (size_t i = 1, j = 1; i <= from.size() && j <= to.size();) {
+      std::optional<int> order = compare(factorsOf(from.take_front(i)),
+                                         factorsOf(to.take_front(j)));
+      if (order == 0)
+        group = {int64_t(i), int64_t(j)};
+      if (!order || order == 0)
         break;
-      } else if (left.get() < right.get()) {
-        ++i;
-      } else {
-        ++j;
-      }
+      ++(*order < 0 ? i : j);
     }
-    if (!closed)
-      group = {int64_t(from.size()), int64_t(to.size())};
     groups.push_back(group);
     from = from.drop_front(group.from);
     to = to.drop_front(group.to);

@@ -498,12 +498,12 @@ template <typename Op> struct LowerReshape : LowerMoving<Op> {
     for (Index size : sizes)
       fits = fits && size >= 0;
     // Sizes that inference has matched up by name need no check.
-    bool isOpen =
-        move.inputs.size() > 1 && !fits.isTrue() &&
-        !sameCount(data.original.getType(), op->getResult(0).getType());
+    Sizes to = named(sizes, op);
+    bool isOpen = move.inputs.size() > 1 && !fits.isTrue() &&
+                  compare(factorsOf(data.sizes), factorsOf(to)) != 0;
     if (!isOpen)
       return SmallVector<Value>{
-          reshaped(move.builder, data.lowered, data.sizes, named(sizes, op))};
+          reshaped(move.builder, data.lowered, data.sizes, to)};
     if (failed(require(move.builder, fits, Status::Shape, op,
                        "does not fit the number of elements", "shape")))
       return failure();
@@ -521,19 +521,6 @@ template <typename Op> struct LowerReshape : LowerMoving<Op> {
         reshaped(builder, data.lowered, data.sizes, product(data.sizes));
     all = sliced(builder, all, Index(0), count);
     return reshaped(builder, all, count, sizes);
-  }
-  static Index count(Type type) {
-    Sizes sizes;
-    for (Dim dim : shapeOf(type))
-      sizes.push_back(dim);
-    llvm::sort(sizes, [](Index a, Index b) {
-      return (a.name ? a.name.getValue() : "") <
-             (b.name ? b.name.getValue() : "");
-    });
-    return product(sizes);
-  }
-  static bool sameCount(Type from, Type to) {
-    return surelyEqual(count(from), count(to));
   }
   static Sizes named(Sizes sizes, Op op) {
     for (auto [size, dim] :

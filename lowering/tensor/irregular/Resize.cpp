@@ -243,8 +243,7 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
     SmallVector<ResizedAxis> axes = axesOf(builder, op, inputs);
     llvm::erase_if(axes, [](const ResizedAxis &axis) { return axis.unchanged; });
     for (ResizedAxis &axis : axes) {
-      if (known[axis.dim].isStatic())
-        axis.to = known[axis.dim].size;
+      axis.to = sizeNamed(op, known[axis.dim], inputs, axis.to);
       if (failed(require(builder, axis.to >= 0, Status::Value, op,
                          "a size is negative", "sizes")) ||
           failed(require(builder, axis.from > 0, Status::Shape, op,
