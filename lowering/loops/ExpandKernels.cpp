@@ -69,14 +69,16 @@ bool mayHaveAnyStrides(OpOperand &operand) {
          type.getRank() > 1 && !isFilter && !isScratch;
 }
 
+enum class Strides { Known, Told };
+
 // The type a function takes the operand by, with strides that it knows or that
 // it is told.
-Type typeOf(OpOperand &operand, bool knowsStrides) {
+Type typeOf(OpOperand &operand, Strides which) {
   Type known = argumentType(operand.get().getType());
   SmallVector<int64_t> strides;
   int64_t offset;
   auto type = dyn_cast<MemRefType>(known);
-  if (knowsStrides || !mayHaveAnyStrides(operand) ||
+  if (which == Strides::Known || !mayHaveAnyStrides(operand) ||
       failed(type.getStridesAndOffset(strides, offset)))
     return known;
   llvm::fill(MutableArrayRef(strides).drop_back(), ShapedType::kDynamic);
@@ -86,10 +88,10 @@ Type typeOf(OpOperand &operand, bool knowsStrides) {
       type.getMemorySpace());
 }
 
-SmallVector<Type> typesOf(KernelOp kernel, bool knowsStrides) {
+SmallVector<Type> typesOf(KernelOp kernel, Strides which) {
   SmallVector<Type> types;
   for (OpOperand &operand : kernel->getOpOperands())
-    types.push_back(typeOf(operand, knowsStrides));
+    types.push_back(typeOf(operand, which));
   return types;
 }
 
@@ -97,10 +99,12 @@ SmallVector<Type> typesOf(KernelOp kernel, bool knowsStrides) {
 bool differsInStrides(KernelOp kernel, ArrayRef<KernelOp> kernels) {
   if (!isa<WinogradAttr>(kernel.getSchedule()))
     return false;
-  SmallVector<Type> known = typesOf(kernel, true), told = typesOf(kernel, false);
+  SmallVector<Type> known = typesOf(kernel, Strides::Known),
+                    told = typesOf(kernel, Strides::Told);
   return llvm::any_of(kernels, [&](KernelOp other) {
     return other.getSchedule() == kernel.getSchedule() &&
-           typesOf(other, true) != known && typesOf(other, false) == told &&
+           typesOf(other, Strides::Known) != known &&
+           typesOf(other, Strides::Told) == told &&
            isSameKernel(other, kernel);
   });
 }
@@ -144,7 +148,8 @@ private:
   FailureOr<Functions> functionsOf(KernelOp kernel, SymbolTable &symbols) {
     if (llvm::any_of(kernel->getOperandTypes(), llvm::IsaPred<TensorType>))
       return kernel.emitOpError("works on tensors: bufferize them first");
-    SmallVector<Type> types = typesOf(kernel, !toldStrides.contains(kernel));
+    SmallVector<Type> types = typesOf(
+        kernel, toldStrides.contains(kernel) ? Strides::Told : Strides::Known);
     if (turningLoop(kernel, target))
       types.push_back(IntegerType::get(&getContext(), 1));
     auto type = FunctionType::get(&getContext(), types, {});
