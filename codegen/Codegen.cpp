@@ -160,9 +160,9 @@ private:
   Error write(CodeGenFileType type, Module &llvm, raw_pwrite_stream &stream) {
     if (Error error = generate(llvm, *machine.llvm, type, stream))
       return error;
-    return problem.empty() ? Error::success()
-                           : failure("code generation: " +
-                                     StringRef(problem).trim());
+    return problem.empty()
+               ? Error::success()
+               : failure("code generation: " + StringRef(problem).trim());
   }
   WeightsSection section() const {
     return weightsSection(machine.llvm->getTargetTriple(), options.prefix,
@@ -244,8 +244,7 @@ Error Emitter::writeObject(StringRef path) {
     return size.takeError();
   bool isInside = bytes && !options.keepsWeightsOutside;
   codeBytes = *size - (isInside ? bytes : 0);
-  return isInside ? patchWeights(module, section(), path)
-                  : Error::success();
+  return isInside ? patchWeights(module, section(), path) : Error::success();
 }
 
 Error Emitter::writeText(StringRef path) {

@@ -12,7 +12,7 @@ enum class Form { Object, Assembly, Llvm, Bitcode, SharedObject, Archive };
 struct EmitOptions {
   std::string prefix; // of all exported symbols, a C identifier
   Form form = Form::Object;
-  unsigned level = 3; // -O
+  unsigned level = 3;   // -O
   bool isSmall = false; // -Os
   // Where the weights go instead of into the object, and how the descriptor
   // names that file (relative to the object's). Text and bitcode that carry

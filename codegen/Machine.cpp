@@ -57,8 +57,9 @@ Expected<Lookup> lookUp(StringRef name) {
   if (!backend)
     return failure("no code generator for target '" + name + "'");
   if (!triple.isOSBinFormatELF() || !triple.isLittleEndian())
-    return failure("target '" + name + "' is not supported: objects are "
-                                       "little-endian ELF");
+    return failure("target '" + name +
+                   "' is not supported: objects are "
+                   "little-endian ELF");
   backend->initialize();
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);
@@ -113,8 +114,7 @@ Expected<TargetAttr> targetAttrFor(mlir::MLIRContext *context,
       context, machine->triple.str(), cpu, features, facts.vectorBits,
       facts.vectorRegisters, facts.fmaPerCycle, facts.l1Bytes, facts.l2Bytes,
       machine->triple.isArch64Bit() ? 64 : 32, facts.heap, facts.hasF16,
-      facts.hasScale, facts.hasPermute, facts.l3Bytes,
-      facts.blockBytes);
+      facts.hasScale, facts.hasPermute, facts.l3Bytes, facts.blockBytes);
 }
 
 Expected<Machine> machineFor(TargetAttr target, unsigned level) {

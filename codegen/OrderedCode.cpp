@@ -1,5 +1,5 @@
-// The scheduler has no switch for a single function, but it leaves alone what is
-// not to be optimized. So a function is called that for as long as it runs.
+// The scheduler has no switch for a single function, but it leaves alone what
+// is not to be optimized. So a function is called that for as long as it runs.
 #include "codegen/OrderedCode.h"
 #include "dialects/onnxc/Ordered.h"
 #include "llvm/CodeGen/MachineFunction.h"

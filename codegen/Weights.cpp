@@ -86,8 +86,7 @@ Error writeWeights(mlir::ModuleOp module, raw_ostream &stream) {
 // Only ELF for x86-64 knows large sections.
 WeightsSection weightsSection(const Triple &triple, StringRef prefix,
                               uint64_t bytes, uint64_t largestNearBytes) {
-  bool isLarge =
-      triple.getArch() == Triple::x86_64 && bytes > largestNearBytes;
+  bool isLarge = triple.getArch() == Triple::x86_64 && bytes > largestNearBytes;
   StringRef kind = isLarge ? ".lrodata.onnxc." : ".rodata.onnxc.";
   return {(kind + prefix + ".weights").str(), isLarge};
 }

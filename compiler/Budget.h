@@ -1,5 +1,5 @@
-// Some analyses take time that grows faster than the graph: what is refused, and
-// with exit code 4. The largest networks in use have less than half.
+// Some analyses take time that grows faster than the graph: what is refused,
+// and with exit code 4. The largest networks in use have less than half.
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 

@@ -56,8 +56,7 @@ class Compilation {
 public:
   explicit Compilation(const Options &options)
       : options(options), context(allDialects()),
-        diagnostics(&context,
-                    options.input == "-" ? "<stdin>" : options.input,
+        diagnostics(&context, options.input == "-" ? "<stdin>" : options.input,
                     options.checkOnly ? Errors::OfEachNode : Errors::First) {
     context.loadAllAvailableDialects();
     if (options.threads == 1)
@@ -345,9 +344,10 @@ LogicalResult Compilation::read() {
   StringRef bytes = input->getBuffer();
   bool isText = StringRef(options.input).ends_with(".mlir");
   if (isText && !(options.shapes.empty() && options.dims.empty()))
-    return diagnostics.error("--shape and --dim fix the sizes of an ONNX model, "
-                             "not of a text, where they have had their effect",
-                             Exit::Usage);
+    return diagnostics.error(
+        "--shape and --dim fix the sizes of an ONNX model, "
+        "not of a text, where they have had their effect",
+        Exit::Usage);
   return isText ? readText(bytes) : readWire(bytes);
 }
 
@@ -446,9 +446,9 @@ LogicalResult Compilation::recordOptions() {
     op->setAttr(largeDataAttrName,
                 builder.getI64IntegerAttr(*options.largeDataThreshold));
   if (!options.weightsFile.empty())
-    op->setAttr(outsideAttrName,
-                builder.getStringAttr(
-                    llvm::sys::path::filename(options.weightsFile)));
+    op->setAttr(
+        outsideAttrName,
+        builder.getStringAttr(llvm::sys::path::filename(options.weightsFile)));
   bool given = options.target || options.cpu || options.features;
   if (!given && op->hasAttr(targetAttrName))
     return success();
@@ -478,8 +478,7 @@ LogicalResult Compilation::dumpStage(size_t index) {
   StringRef name = pipeline()[index].name;
   std::string path = dumpPath(index);
   if (path.empty()) {
-    if (!options.dumpFolder.empty() ||
-        !llvm::is_contained(options.dumps, name))
+    if (!options.dumpFolder.empty() || !llvm::is_contained(options.dumps, name))
       return success();
     llvm::errs() << "// after stage '" << name << "'\n";
     dump(*module, llvm::errs());

@@ -19,8 +19,8 @@ enum class Errors { First, OfEachNode };
 Exit exitFor(llvm::StringRef message);
 
 // While it lives, every diagnostic of the context is printed by it. An error
-// that says "not supported" means exit code 3, "exceeds the budget" 4, any other
-// one 1.
+// that says "not supported" means exit code 3, "exceeds the budget" 4, any
+// other one 1.
 class Diagnostics {
 public:
   Diagnostics(mlir::MLIRContext *context, std::string file, Errors told);

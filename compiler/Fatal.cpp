@@ -24,9 +24,9 @@ std::string subject;
     sleep(1);
     std::_Exit(int(code));
   }
-  for (StringRef part : {StringRef(subject), StringRef(": error: "),
-                         reason.take_until([](char c) { return c == '\n'; }),
-                         StringRef("\n")})
+  for (StringRef part :
+       {StringRef(subject), StringRef(": error: "),
+        reason.take_until([](char c) { return c == '\n'; }), StringRef("\n")})
     if (write(STDERR_FILENO, part.data(), part.size()) < 0)
       break;
   sys::RunInterruptHandlers(); // removes what RemoveFileOnSignal was told of

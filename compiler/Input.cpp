@@ -16,8 +16,8 @@ readStream(sys::fs::file_t file) {
     if (size == bytes.size())
       bytes.resize_for_overwrite(
           std::clamp<size_t>(2 * size, size_t(1) << 16, most));
-    Expected<size_t> count = sys::fs::readNativeFile(
-        file, MutableArrayRef(bytes).drop_front(size));
+    Expected<size_t> count =
+        sys::fs::readNativeFile(file, MutableArrayRef(bytes).drop_front(size));
     if (!count)
       return count.takeError();
     if (*count == 0)

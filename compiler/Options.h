@@ -59,8 +59,9 @@ struct Options {
   bool json = false;      // ... as JSON on standard output
   bool verbose = false;
   bool foldConstants = true; // not while constants are evaluated
-  std::string report; // FILE.txt, FILE.json or FILE.html; empty: none
-  std::map<std::string, int64_t> hints; // of symbolic dimensions, for the report
+  std::string report;        // FILE.txt, FILE.json or FILE.html; empty: none
+  std::map<std::string, int64_t>
+      hints;            // of symbolic dimensions, for the report
   unsigned threads = 0; // of the compiler; 0 is as many as there are
 
   // Applies MLIR's own printing and timing flags.

@@ -169,8 +169,8 @@ LogicalResult verifyStage(const Stage &stage, ModuleOp module) {
     wrong = stage.allows(op) ? nullptr : op;
     return wrong ? WalkResult::interrupt() : WalkResult::advance();
   });
-  if (wrong && llvm::any_of(wrong->getResultTypes(),
-                            llvm::IsaPred<UnrankedTensorType>))
+  if (wrong &&
+      llvm::any_of(wrong->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
     return wrong->emitError() << "a result whose rank depends on the values of "
                                  "a run is not supported";
   if (wrong)

@@ -34,14 +34,12 @@ private:
     using Place = std::pair<size_t, unsigned>;
     SmallVector<Place> places;
     for (auto &use : used.getUses())
-      places.emplace_back(positions.at(use.getOwner()),
-                          use.getOperandNumber());
+      places.emplace_back(positions.at(use.getOwner()), use.getOperandNumber());
     if (llvm::is_sorted(places, std::greater<Place>()))
       return;
     auto order = llvm::to_vector(llvm::seq<unsigned>(0, places.size()));
-    llvm::sort(order, [&](unsigned a, unsigned b) {
-      return places[a] > places[b];
-    });
+    llvm::sort(order,
+               [&](unsigned a, unsigned b) { return places[a] > places[b]; });
     SmallVector<unsigned> targets(order.size()); // of each use as it is now
     for (auto [target, use] : llvm::enumerate(order))
       targets[use] = target;

@@ -20,7 +20,8 @@ static ElementsAttr sliceOf(ElementsAttr value, tensor::ExtractSliceOp slice) {
   SmallVector<char> storage, taken;
   ArrayRef<char> bytes = bytesOf(value, storage);
   int64_t width = elementBytes(type.getElementType());
-  SmallVector<int64_t> strides = computeStrides(value.getShapedType().getShape());
+  SmallVector<int64_t> strides =
+      computeStrides(value.getShapedType().getShape());
   SmallVector<int64_t> sizes(slice.getStaticSizes());
   SmallVector<int64_t> steps = computeStrides(sizes);
   for (int64_t i = 0; i < type.getNumElements(); ++i) {

@@ -110,7 +110,8 @@ static int32_t run(onnxc_loaded *model, const onnxc_tensor *inputs,
   if (status)
     return status;
   uint64_t bytes = onnxc_arena_bytes(model, symbols, 1);
-  uint64_t rounded = (bytes + ONNXC_ARENA_ALIGN - 1) & -(uint64_t)ONNXC_ARENA_ALIGN;
+  uint64_t rounded =
+      (bytes + ONNXC_ARENA_ALIGN - 1) & -(uint64_t)ONNXC_ARENA_ALIGN;
   return onnxc_run_in(model, guarded(rounded), bytes, inputs, outputs, NULL,
                       message);
 }

@@ -45,7 +45,8 @@ void initialize() {
 } // namespace
 
 extern const TargetBackend targetAArch64 = {
-    "aarch64",        accepts,   defaultCpu, facts, ONNXC_MACHINE_AARCH64,
-    requiredFeatures, /*loopAlignment=*/0, initialize};
+    "aarch64",           accepts,   defaultCpu, facts, ONNXC_MACHINE_AARCH64,
+    requiredFeatures,
+    /*loopAlignment=*/0, initialize};
 
 } // namespace onnxc

@@ -48,8 +48,7 @@ void initialize() {
 } // namespace
 
 extern const TargetBackend targetArmV7M = {
-    "armv7m",          accepts,          defaultCpu, facts,
-    ONNXC_MACHINE_ARM, requiredFeatures, /*loopAlignment=*/0,
-    initialize};
+    "armv7m",          accepts,          defaultCpu,          facts,
+    ONNXC_MACHINE_ARM, requiredFeatures, /*loopAlignment=*/0, initialize};
 
 } // namespace onnxc

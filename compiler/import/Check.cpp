@@ -1,5 +1,5 @@
-// What `onnxc check` needs beyond an import: every node that no record knows, at
-// once, and a way to go on behind a node that is wrong.
+// What `onnxc check` needs beyond an import: every node that no record knows,
+// at once, and a way to go on behind a node that is wrong.
 #include "compiler/import/Graphs.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -45,7 +45,8 @@ Value GraphImporter::declaredValue(StringRef name) {
   const ::onnx::ValueInfoProto *info = declared.lookup(name);
   if (!entry || !info || !info->type().tensor_type().has_shape())
     return {};
-  ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+  ScopedDiagnosticHandler silent(context,
+                                 [](Diagnostic &) { return success(); });
   Location loc = NameLoc::get(builder.getStringAttr(name));
   FailureOr<Type> type = types.inputType(*info, loc);
   return failed(type) ? Value() : entry->addArgument(*type, loc);

@@ -16,7 +16,7 @@ namespace onnxc {
 struct Scope {
   const Scope *around = nullptr;
   llvm::StringMap<mlir::Value> values = {};
-  llvm::StringSet<> absent = {}; // optional inputs that a call leaves out
+  llvm::StringSet<> absent = {};  // optional inputs that a call leaves out
   llvm::StringSet<> unknown = {}; // what a node makes that `check` complains of
   llvm::StringMap<int64_t> ranks = {}; // as the graph declares them
 
@@ -107,8 +107,8 @@ private:
   checkNodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
              const Frame &frame);
 
-  // After an error: without `check` it is the end; with it, what would have been
-  // defined is not known, unless the model says of which type it is.
+  // After an error: without `check` it is the end; with it, what would have
+  // been defined is not known, unless the model says of which type it is.
   Result leaveOut(llvm::StringRef name, Scope &scope);
   Result leaveOut(const ::onnx::NodeProto &node, Scope &scope,
                   const Frame &frame);
@@ -122,8 +122,7 @@ private:
   // The value of a Constant, which has a kind of attribute for each type:
   // `name` says which, for `attribute` may be what a reference means.
   llvm::FailureOr<mlir::Attribute>
-  convertConstant(llvm::StringRef name,
-                  const ::onnx::AttributeProto &attribute,
+  convertConstant(llvm::StringRef name, const ::onnx::AttributeProto &attribute,
                   llvm::StringRef label, mlir::Location loc);
   // What a reference inside a function means; null where the call leaves the
   // attribute out.
@@ -165,7 +164,7 @@ private:
   Types types;
   const Options &options;
   llvm::StringMap<const ::onnx::FunctionProto *> functions;
-  llvm::DenseSet<const ::onnx::FunctionProto *> active; // being inlined
+  llvm::DenseSet<const ::onnx::FunctionProto *> active;     // being inlined
   llvm::StringMap<const ::onnx::ValueInfoProto *> declared; // in `check`
   mlir::Block *entry = nullptr;                             // of the model
   llvm::SmallVector<mlir::Value> leftOver; // what nodes read that are left out

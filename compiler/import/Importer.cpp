@@ -137,7 +137,8 @@ void GraphImporter::learnRanks(const ::onnx::GraphProto &graph, Scope &scope) {
             value.type().tensor_type().shape().dim_size();
 }
 
-// What a model declares is not believed as long as there is another way to know.
+// What a model declares is not believed as long as there is another way to
+// know.
 void GraphImporter::keepRanks(const ::onnx::NodeProto &node, const Scope &scope,
                               Operation *op) {
   for (auto [name, value] : llvm::zip(node.output(), op->getResults()))
@@ -292,8 +293,7 @@ LogicalResult GraphImporter::importOperator(const ::onnx::NodeProto &node,
   FailureOr<RegisteredOperationName> form = findForm(node, frame, loc);
   if (failed(form))
     return failure();
-  FailureOr<NamedAttrList> attributes =
-      readAttributes(node, *form, frame, loc);
+  FailureOr<NamedAttrList> attributes = readAttributes(node, *form, frame, loc);
   if (failed(attributes))
     return failure();
   if (readsUnknown(node, scope)) {

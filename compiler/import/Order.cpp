@@ -90,7 +90,8 @@ Cycle findCycle(const Nodes &nodes, const StringMap<int> &producers,
 
 std::variant<std::vector<int>, Cycle> orderNodes(const Nodes &nodes) {
   auto isConstant = [&](int node) {
-    return nodes[node].op_type() == "Constant" && nodes[node].output_size() == 1;
+    return nodes[node].op_type() == "Constant" &&
+           nodes[node].output_size() == 1;
   };
   StringMap<int> producers;
   std::vector<bool> superseded(nodes.size());

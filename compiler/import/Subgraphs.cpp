@@ -72,8 +72,8 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
 }
 
 // A branch that is wrong is no error yet: constants may show that no run takes
-// it. Null, and `problem`, for such a branch; what onnxc does not support is told
-// at once.
+// it. Null, and `problem`, for such a branch; what onnxc does not support is
+// told at once.
 FailureOr<std::unique_ptr<Region>>
 GraphImporter::importBranch(const ::onnx::GraphProto &graph, const Scope &scope,
                             const Frame &frame, Location loc,

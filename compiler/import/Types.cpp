@@ -81,8 +81,8 @@ FailureOr<Type> Types::tensorType(const ::onnx::TypeProto::Tensor &tensor,
       StringRef name = nameOf(dim);
       auto bound = dims.find(dim.dim_param());
       if (dim.dim_value() < -1) // exporters write -1 for a size they don't know
-        return emitError(loc) << "input '" << input << "' has a size of "
-                              << dim.dim_value();
+        return emitError(loc)
+               << "input '" << input << "' has a size of " << dim.dim_value();
       if (dim.has_dim_value() && dim.dim_value() >= 0)
         shape.push_back({dim.dim_value(), {}});
       else if (!dim.dim_param().empty() && bound != dims.end())

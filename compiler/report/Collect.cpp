@@ -180,13 +180,18 @@ private:
 void Collector::describeMachine() {
   ReportMachine &machine = report.machine;
   if (auto target = module->getAttrOfType<TargetAttr>(targetAttrName))
-    machine = {target.getTriple().str(),   target.getCpu().str(),
-               target.getVectorBits(),     target.getFmaPerCycle(),
-               target.getL1Bytes(),        target.getL2Bytes(),
+    machine = {target.getTriple().str(),
+               target.getCpu().str(),
+               target.getVectorBits(),
+               target.getFmaPerCycle(),
+               target.getL1Bytes(),
+               target.getL2Bytes(),
                target.getL3Bytes(),
                loadsPerCycle * std::max<int64_t>(target.getVectorBits() / 8, 4),
-               l2BytesAtMost,              l3BytesAtMost,
-               farBytesAtMost,             assumedGhz};
+               l2BytesAtMost,
+               l3BytesAtMost,
+               farBytesAtMost,
+               assumedGhz};
 }
 
 Value Collector::rootOf(Value value) const {
@@ -229,10 +234,11 @@ OwningOpRef<ModuleOp> scratchOf(ModuleOp module, Operation *region) {
 bool isCalledForEachLane(Operation &op, TargetAttr target) {
   if (!isa<arith::TruncFOp, arith::ExtFOp>(op))
     return false;
-  unsigned from = getElementTypeOrSelf(op.getOperand(0)).getIntOrFloatBitWidth(),
+  unsigned from =
+               getElementTypeOrSelf(op.getOperand(0)).getIntOrFloatBitWidth(),
            to = getElementTypeOrSelf(op.getResult(0)).getIntOrFloatBitWidth();
-  return (from == 64 && to == 16) || (std::min(from, to) == 16 && target &&
-                                      !target.getHasF16());
+  return (from == 64 && to == 16) ||
+         (std::min(from, to) == 16 && target && !target.getHasF16());
 }
 
 // Whether an operation on vectors does all lanes at once. Those that put lanes
@@ -260,8 +266,8 @@ int64_t widestVectorBits(ModuleOp module, bool hasCalls) {
   int64_t bits = 0;
   module->walk([&](Operation *op) {
     if (!worksOnLanes(*op) ||
-        (hasCalls && (!op->hasTrait<OpTrait::Elementwise>() ||
-                      isa<CastOpInterface>(op))))
+        (hasCalls &&
+         (!op->hasTrait<OpTrait::Elementwise>() || isa<CastOpInterface>(op))))
       return;
     for (Type type : op->getOperandTypes())
       bits = std::max(bits, vectorBitsOf(type));
@@ -292,9 +298,8 @@ Collector::Code Collector::codeOf(Operation *region) {
     return code;
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   bool hasCalls = false;
-  scratch->walk([&](Operation *op) {
-    hasCalls |= isCalledForEachLane(*op, target);
-  });
+  scratch->walk(
+      [&](Operation *op) { hasCalls |= isCalledForEachLane(*op, target); });
   code.vectorBits = widestVectorBits(*scratch, hasCalls);
   if (!code.vectorBits)
     code.scalar = hasCalls ? "each element is converted by a call"
@@ -348,9 +353,9 @@ void Collector::predict(ReportRegion &region) {
   auto [place, perCycle] =
       bytes <= machine.l1Bytes   ? std::pair("L1", machine.l1BytesPerCycle)
       : bytes <= machine.l2Bytes ? std::pair("L2", machine.l2BytesPerCycle)
-      : bytes <= machine.l3Bytes ? std::pair("L3", machine.l3BytesPerCycle)
-                                 : std::pair("memory",
-                                             machine.farBytesPerCycle);
+      : bytes <= machine.l3Bytes
+          ? std::pair("L3", machine.l3BytesPerCycle)
+          : std::pair("memory", machine.farBytesPerCycle);
   double memory = bytes / perCycle;
   region.predictedCycles = std::max(arithmetic, memory);
   region.bound = arithmetic >= memory ? "arithmetic" : place;

@@ -158,8 +158,7 @@ static bool fromJSON(const json::Value &value, ModelReport &report,
                      json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("model", report.model) &&
-         map.map("machine", report.machine) &&
-         map.map("dims", report.dims) &&
+         map.map("machine", report.machine) && map.map("dims", report.dims) &&
          map.map("symbol_hint", report.symbolHint) &&
          map.map("arena_bytes", report.arenaBytes) &&
          map.map("weights_bytes", report.weightsBytes) &&

@@ -1,6 +1,6 @@
-// KnownSizes are index arithmetic on the dimensions of the inputs; every operation
-// on the way folds once its operands have values. Bodies of kernels are on
-// tensors, whose sizes lead to the operands of the kernel.
+// KnownSizes are index arithmetic on the dimensions of the inputs; every
+// operation on the way folds once its operands have values. Bodies of kernels
+// are on tensors, whose sizes lead to the operands of the kernel.
 #include "compiler/report/KnownSizes.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/memory/Signature.h"
@@ -67,8 +67,8 @@ KnownSizes::Size KnownSizes::valueOf(Value index) {
     // The arguments of @model_output_dims are the symbols.
     auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
     if (isa<func::FuncOp>(owner) && owner != findModel(module) && symbols)
-      value = hintOf(
-          cast<StringAttr>(symbols[argument.getArgNumber()]).getValue());
+      value =
+          hintOf(cast<StringAttr>(symbols[argument.getArgNumber()]).getValue());
   } else if (auto dim = index.getDefiningOp<ShapedDimOpInterface>()) {
     if (Size number = valueOf(dim.getDimension()))
       value = sizeOf(dim.getShapedValue(), *number);
@@ -110,7 +110,8 @@ KnownSizes::Size KnownSizes::sizeOf(Value shaped, int64_t dim) {
   return sizeOfResult(cast<OpResult>(shaped), dim);
 }
 
-KnownSizes::Size KnownSizes::sizeOfArgument(BlockArgument argument, int64_t dim) {
+KnownSizes::Size KnownSizes::sizeOfArgument(BlockArgument argument,
+                                            int64_t dim) {
   Operation *owner = argument.getOwner()->getParentOp();
   if (auto kernel = dyn_cast<KernelOp>(owner))
     return sizeOf(kernel->getOperand(argument.getArgNumber()), dim);

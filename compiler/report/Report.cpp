@@ -64,7 +64,8 @@ bool isReportName(StringRef path) {
   return extension == ".txt" || extension == ".json" || extension == ".html";
 }
 
-std::optional<std::string> renderFor(StringRef path, const ModelReport &report) {
+std::optional<std::string> renderFor(StringRef path,
+                                     const ModelReport &report) {
   StringRef extension = sys::path::extension(path);
   if (extension == ".html")
     return renderPage(report);

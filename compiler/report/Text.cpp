@@ -17,7 +17,8 @@ std::string withUnit(double number, const char *unit) {
 }
 
 std::string shortened(const std::string &text, size_t width) {
-  return text.size() <= width ? text : "..." + text.substr(text.size() - width + 3);
+  return text.size() <= width ? text
+                              : "..." + text.substr(text.size() - width + 3);
 }
 
 std::string time(const ModelReport &report, const ReportRegion &region) {
@@ -32,20 +33,17 @@ void summarize(const ModelReport &report, std::string &text) {
   double predicted = 0;
   for (const ReportRegion &region : report.regions)
     predicted += report.predictedMs(region);
-  text += fmt::format("{} for {} ({} bit vectors, {} multiply-adds a cycle, L1 "
-                      "{} KiB, L2 {} KiB{})\n",
-                      report.model, machine.cpu, machine.vectorBits,
-                      machine.fmaPerCycle, machine.l1Bytes >> 10,
-                      machine.l2Bytes >> 10,
-                      machine.l3Bytes ? fmt::format(", L3 {} MiB",
-                                                    machine.l3Bytes >> 20)
-                                      : "");
+  text += fmt::format(
+      "{} for {} ({} bit vectors, {} multiply-adds a cycle, L1 "
+      "{} KiB, L2 {} KiB{})\n",
+      report.model, machine.cpu, machine.vectorBits, machine.fmaPerCycle,
+      machine.l1Bytes >> 10, machine.l2Bytes >> 10,
+      machine.l3Bytes ? fmt::format(", L3 {} MiB", machine.l3Bytes >> 20) : "");
   text += fmt::format(
       "{} regions of {} nodes, {}, weights {}, arena {}\n",
-      report.regions.size(), report.nodeCount(), withUnit(report.flops(), "FLOP"),
-      withUnit(report.weightsBytes, "B"),
-      report.arenaBytes ? withUnit(*report.arenaBytes, "B")
-                        : "known at entry");
+      report.regions.size(), report.nodeCount(),
+      withUnit(report.flops(), "FLOP"), withUnit(report.weightsBytes, "B"),
+      report.arenaBytes ? withUnit(*report.arenaBytes, "B") : "known at entry");
   if (std::string sizes = report.assumedSizes(); !sizes.empty())
     text += sizes + "\n";
   text += fmt::format("roofline at {} {:.2f} GHz: {:.3f} ms",
@@ -57,10 +55,10 @@ void summarize(const ModelReport &report, std::string &text) {
 }
 
 void listRegions(const ModelReport &report, std::string &text) {
-  text += fmt::format("{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {:>9}{}\n",
-                      "", "region", "algorithm", "schedule", "output", "vector",
-                      "FLOP", "bytes", "us",
-                      report.measuredMs ? "  measured" : "");
+  text += fmt::format(
+      "{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {:>9}{}\n", "",
+      "region", "algorithm", "schedule", "output", "vector", "FLOP", "bytes",
+      "us", report.measuredMs ? "  measured" : "");
   for (auto [number, region] : llvm::enumerate(report.regions)) {
     int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
     text += fmt::format(
@@ -81,11 +79,11 @@ void listBuffers(const ModelReport &report, std::string &text) {
   text += fmt::format("\n{:>12} {:>12} {:>6} {:>5}  arena\n", "offset", "bytes",
                       "first", "last");
   for (const ReportBuffer &buffer : report.buffers)
-    text += fmt::format(
-        "{:>12} {:>12} {:>6} {:>5}  {}\n",
-        buffer.offset ? fmt::format("{}", *buffer.offset) : "at entry",
-        buffer.bytes, buffer.first, buffer.last,
-        report.regions[buffer.first].name);
+    text += fmt::format("{:>12} {:>12} {:>6} {:>5}  {}\n",
+                        buffer.offset ? fmt::format("{}", *buffer.offset)
+                                      : "at entry",
+                        buffer.bytes, buffer.first, buffer.last,
+                        report.regions[buffer.first].name);
 }
 
 void listMissed(const ModelReport &report, std::string &text) {
@@ -93,10 +91,9 @@ void listMissed(const ModelReport &report, std::string &text) {
     return;
   text += "\nnot done, and why\n";
   for (const ReportMissed &missed : report.missed)
-    text += fmt::format("  {} ({}): {}{}: {}\n", missed.node, missed.type,
-                        missed.pass,
-                        missed.with.empty() ? "" : " with " + missed.with,
-                        missed.reason);
+    text += fmt::format(
+        "  {} ({}): {}{}: {}\n", missed.node, missed.type, missed.pass,
+        missed.with.empty() ? "" : " with " + missed.with, missed.reason);
 }
 
 } // namespace

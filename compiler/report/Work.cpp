@@ -130,8 +130,9 @@ std::string contraction(linalg::GenericOp root) {
   FailureOr<LoopRoles> roles = inferLoopRoles(root);
   bool isDepthwise = succeeded(roles) && slides(root);
   for (OpOperand *input : root.getDpsInputOperands())
-    isDepthwise = isDepthwise && root.getMatchingIndexingMap(input)
-                                     .isFunctionOfDim(roles->vector);
+    isDepthwise =
+        isDepthwise &&
+        root.getMatchingIndexingMap(input).isFunctionOfDim(roles->vector);
   if (isDepthwise)
     return "depthwise convolution";
   Window window = windowOf(root);
@@ -217,13 +218,14 @@ std::string layoutOf(Operation *region) {
   std::string layout = "row-major";
   if (linalg::GenericOp root = reductionOf(region); root && slides(root)) {
     AffineExpr last = root.getIndexingMapsArray().back().getResults().back();
-    bool isPixel = llvm::any_of(root.getIndexingMapsArray(), [&](AffineMap map) {
-      return llvm::any_of(map.getResults(), [&](AffineExpr index) {
-        auto dim = dyn_cast<AffineDimExpr>(last);
-        return isa<AffineBinaryOpExpr>(index) && dim &&
-               index.isFunctionOfDim(dim.getPosition());
-      });
-    });
+    bool isPixel =
+        llvm::any_of(root.getIndexingMapsArray(), [&](AffineMap map) {
+          return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+            auto dim = dyn_cast<AffineDimExpr>(last);
+            return isa<AffineBinaryOpExpr>(index) && dim &&
+                   index.isFunctionOfDim(dim.getPosition());
+          });
+        });
     layout = isPixel ? "channels first" : "channels last";
   }
   if (hasGaps(dyn_cast_or_null<MemRefType>(outputOf(region))))
@@ -236,8 +238,8 @@ std::string layoutOf(Operation *region) {
 Work countWork(Operation *region, KnownSizes &sizes) {
   Work work;
   auto kernel = dyn_cast<KernelOp>(region);
-  auto winograd = kernel ? dyn_cast<WinogradAttr>(kernel.getSchedule())
-                         : WinogradAttr();
+  auto winograd =
+      kernel ? dyn_cast<WinogradAttr>(kernel.getSchedule()) : WinogradAttr();
   region->walk([&](linalg::LinalgOp op) {
     SmallVector<int64_t> extents = sizes.loopsOf(op);
     int64_t flops = flopsOfBody(op) * product(extents);

@@ -108,9 +108,9 @@ struct Sharing {
   bool shared;
   Node regrouped(Node x, Node count) const {
     Graph &graph = *x.graph;
-    return shared ? reshapeTo(x, concat({graph.ints({0}), count,
-                                         graph.ints({-1, 0})},
-                                        0))
+    return shared ? reshapeTo(
+                        x, concat({graph.ints({0}), count, graph.ints({-1, 0})},
+                                  0))
                   : x;
   }
   Node together(Node x) const { return regrouped(x, keyHeads); }
@@ -120,8 +120,10 @@ struct Sharing {
 // Fails where the heads of the keys surely do not divide those of the queries;
 // otherwise the run checks it.
 std::optional<Sharing> sharingOf(Node &q, Node key) {
-  Dim heads = shapeOf(q.value.getType())[1], keyHeads = shapeOf(key.value.getType())[1];
-  Sharing sharing = {sizeOf(q, 1), sizeOf(key, 1), !heads.surelyEquals(keyHeads)};
+  Dim heads = shapeOf(q.value.getType())[1],
+      keyHeads = shapeOf(key.value.getType())[1];
+  Sharing sharing = {sizeOf(q, 1), sizeOf(key, 1),
+                     !heads.surelyEquals(keyHeads)};
   if (heads.isStatic() && keyHeads.isStatic()) {
     if (keyHeads.size > 0 && heads.size % keyHeads.size == 0)
       return sharing;
@@ -129,8 +131,9 @@ std::optional<Sharing> sharingOf(Node &q, Node key) {
     return std::nullopt;
   }
   if (sharing.shared)
-    q = require(q, op<ModOp>({sharing.heads, sharing.keyHeads}) == 0,
-                {Status::Shape, "Q", "query heads are no multiple of key heads"});
+    q = require(
+        q, op<ModOp>({sharing.heads, sharing.keyHeads}) == 0,
+        {Status::Shape, "Q", "query heads are no multiple of key heads"});
   return sharing;
 }
 
@@ -150,7 +153,8 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
   bool flat = rankOf(in.q) == 3;
   Node type = in.q;
   in.q = splitHeads(in.q, in.queryHeads);
-  Node key = splitHeads(in.k, in.keyHeads), value = splitHeads(in.v, in.keyHeads);
+  Node key = splitHeads(in.k, in.keyHeads),
+       value = splitHeads(in.v, in.keyHeads);
   if (in.pastKey.given())
     key = concat({in.pastKey, key}, 2);
   if (in.pastValue.given())
@@ -175,14 +179,13 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
   if (in.outputMode == 2)
     shown = bias.given() ? perHead + bias : perHead;
   int64_t heads = staticSize(in.q, 1);
-  bool isPerHead =
-      bias.given() && (rankOf(bias) != 4 || heads < 0 ||
-                       staticSize(bias, 1) != heads);
-  Node shares =
-      in.sink.given() ? together(softmaxWithSink(perHead, bias, in.sink))
-      : isPerHead     ? together(maskedSoftmax(perHead, bias))
-      : bias.given()  ? maskedSoftmax(logits, together(bias))
-                      : maskedSoftmax(logits, bias);
+  bool isPerHead = bias.given() && (rankOf(bias) != 4 || heads < 0 ||
+                                    staticSize(bias, 1) != heads);
+  Node shares = in.sink.given()
+                    ? together(softmaxWithSink(perHead, bias, in.sink))
+                : isPerHead    ? together(maskedSoftmax(perHead, bias))
+                : bias.given() ? maskedSoftmax(logits, together(bias))
+                               : maskedSoftmax(logits, bias);
   shown = in.outputMode == 3 ? apart(shares) : shown;
   Node y = apart(matmul(shares, castLike(value, shares)));
   y = castLike(flat ? mergeHeads(y) : y, type);
@@ -221,10 +224,12 @@ SmallVector<Node> flexAttention(Graph &graph, FlexAttention in) {
   std::optional<Sharing> sharing = sharingOf(in.q, in.k);
   if (!sharing)
     return {};
-  Node factor = in.scale ? constantLike(std::sqrt(*in.scale), in.q)
-                : staticSize(in.q, 3) >= 0
-                    ? constantLike(1 / std::sqrt(std::sqrt(double(staticSize(in.q, 3)))), in.q)
-                    : sqrt(defaultScale(in.q, in.q));
+  Node factor =
+      in.scale ? constantLike(std::sqrt(*in.scale), in.q)
+      : staticSize(in.q, 3) >= 0
+          ? constantLike(1 / std::sqrt(std::sqrt(double(staticSize(in.q, 3)))),
+                         in.q)
+          : sqrt(defaultScale(in.q, in.q));
   Node queries = sharing->together(in.q * factor);
   Node scores =
       sharing->apart(matmul(queries, transpose(in.k * factor, {0, 1, 3, 2})));
@@ -259,7 +264,8 @@ SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
   Node turned = turnsAll ? x : slice(x, 3, zero, dims);
   Node first, second;
   if (r.interleaved) {
-    Node pairs = reshapeTo(turned, concat({graph.ints({0, 0, 0}), half, graph.ints({2})}, 0));
+    Node pairs = reshapeTo(
+        turned, concat({graph.ints({0, 0, 0}), half, graph.ints({2})}, 0));
     first = squeeze(slice(pairs, 4, 0, 1), {4});
     second = squeeze(slice(pairs, 4, 1, 2), {4});
   } else {
@@ -268,11 +274,12 @@ SmallVector<Node> rotaryEmbedding(Graph &graph, Rotation r) {
   }
   Node real = cosines * first - sines * second;
   Node imaginary = sines * first + cosines * second;
-  Node y = r.interleaved
-               ? reshapeTo(concat({unsqueeze(real, {4}),
-                                   unsqueeze(imaginary, {4})}, 4),
-                           concat({graph.ints({0, 0, 0}), dims}, 0))
-               : concat({real, imaginary}, 3);
+  Node y =
+      r.interleaved
+          ? reshapeTo(
+                concat({unsqueeze(real, {4}), unsqueeze(imaginary, {4})}, 4),
+                concat({graph.ints({0, 0, 0}), dims}, 0))
+          : concat({real, imaginary}, 3);
   if (!turnsAll)
     y = concat({y, slice(x, 3, dims, size)}, 3);
   return {flat ? reshapeTo(y, shapeOf(r.x)) : y};
@@ -313,8 +320,8 @@ SmallVector<Node> linearAttention(Graph &graph, LinearAttentionInputs in) {
     if (delta)
       v = now.back() * (v - matmul(k, state));
     state = state + matmul(asColumn(k), v);
-    Node grouped = reshape(q, {0, heads, in.queryHeads / heads,
-                               staticSize(q, 3)});
+    Node grouped =
+        reshape(q, {0, heads, in.queryHeads / heads, staticSize(q, 3)});
     return {state, matmul(grouped, state)};
   };
   SmallVector<Node> ends = graph.scan({state}, sequences, {}, step);
@@ -336,12 +343,12 @@ SmallVector<Node> causalConvolution(Graph &graph, Node input, Node weight,
                                     StringRef activation) {
   int64_t channels = staticSize(input, 1), taps = staticSize(weight, 2);
   if (channels < 0 || taps < 0)
-    return graph.fail("channels or taps of an unknown number are not supported");
-  Node padded =
-      past.given()
-          ? concat({past, input}, 2)
-          : graph.op("onnx.Pad",
-                     {input, graph.ints({0, 0, taps - 1, 0, 0, 0})});
+    return graph.fail(
+        "channels or taps of an unknown number are not supported");
+  Node padded = past.given()
+                    ? concat({past, input}, 2)
+                    : graph.op("onnx.Pad",
+                               {input, graph.ints({0, 0, taps - 1, 0, 0, 0})});
   Node y = graph.op("onnx.Conv", {padded, weight, bias}, {{"group", channels}});
   if (activation != "none") {
     Node x = wide(y);

@@ -42,8 +42,8 @@ struct LinearAttentionInputs {
 llvm::SmallVector<Node> linearAttention(Graph &graph,
                                         LinearAttentionInputs inputs);
 
-llvm::SmallVector<Node> causalConvolution(Graph &graph, Node input,
-                                          Node weight, Node bias, Node past,
+llvm::SmallVector<Node> causalConvolution(Graph &graph, Node input, Node weight,
+                                          Node bias, Node past,
                                           llvm::StringRef activation);
 
 // com.microsoft's: Attention projects its input to queries, keys and values

@@ -56,8 +56,8 @@ llvm::SmallVector<Node> countNGrams(Graph &graph, Node x, NGrams grams);
 
 // One step of an optimizer. `inputs` are `groups` lists of equal length; `step`
 // gets one of each and gives one for each list of results.
-llvm::SmallVector<Node>
-optimize(Graph &graph, llvm::ArrayRef<Node> inputs, int64_t groups,
-         llvm::function_ref<llvm::SmallVector<Node>(llvm::ArrayRef<Node>)> step);
+llvm::SmallVector<Node> optimize(
+    Graph &graph, llvm::ArrayRef<Node> inputs, int64_t groups,
+    llvm::function_ref<llvm::SmallVector<Node>(llvm::ArrayRef<Node>)> step);
 
 } // namespace onnxc

@@ -58,9 +58,8 @@ static ElementsAttr boolsFrom(RankedTensorType type, ArrayRef<char> bytes) {
 
 // Every element equals the first one.
 static bool isSplat(ArrayRef<char> bytes, size_t unit) {
-  return bytes.size() >= unit &&
-         std::memcmp(bytes.data(), bytes.data() + unit, bytes.size() - unit) ==
-             0;
+  return bytes.size() >= unit && std::memcmp(bytes.data(), bytes.data() + unit,
+                                             bytes.size() - unit) == 0;
 }
 
 // The attribute of constants that are bool, small or equal everywhere.
@@ -109,8 +108,8 @@ ElementsAttr retype(ElementsAttr value, RankedTensorType type) {
 constexpr int64_t mostElements = 1 << 22;
 
 std::optional<SmallVector<int64_t>> intsOf(ElementsAttr value) {
-  auto type = value ? dyn_cast<IntegerType>(value.getElementType())
-                    : IntegerType();
+  auto type =
+      value ? dyn_cast<IntegerType>(value.getElementType()) : IntegerType();
   if (!type || value.getNumElements() > mostElements)
     return std::nullopt;
   SmallVector<char> storage;

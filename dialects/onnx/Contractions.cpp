@@ -59,7 +59,8 @@ SHAPES(GemmOp) {
       return report("'C' has rank ", c.rank());
     for (int64_t i = 0; i < c.rank(); ++i) {
       Index own = c.sizes[i], wanted = sizes[2 - c.rank() + i];
-      if (own.number && !own.is(1) && wanted.number && own.get() != *wanted.number)
+      if (own.number && !own.is(1) && wanted.number &&
+          own.get() != *wanted.number)
         return report("cannot broadcast 'C' of ", *own.number, " to ",
                       *wanted.number);
     }
@@ -86,7 +87,8 @@ SHAPES(ConvOp) {
   if (group <= 0)
     return report("'group' is ", group);
   Index channels = x.sizes[1], maps = w.sizes[0], depth = w.sizes[1];
-  if (channels.number && depth.number && *channels.number != *depth.number * group)
+  if (channels.number && depth.number &&
+      *channels.number != *depth.number * group)
     return report("weights for ", *depth.number * group, " channels meet ",
                   *channels.number);
   if (maps.number && *maps.number % group != 0)
@@ -112,8 +114,7 @@ SHAPES(EinsumOp) {
   SmallVector<int64_t> ranks;
   for (const Input &input : op.getInputs())
     ranks.push_back(input.rank());
-  FailureOr<EinsumLabels> labels =
-      parseEinsum(report, op.getEquation(), ranks);
+  FailureOr<EinsumLabels> labels = parseEinsum(report, op.getEquation(), ranks);
   if (failed(labels))
     return failure();
   Sizes sizes(labels->count, 1);

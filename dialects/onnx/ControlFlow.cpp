@@ -68,7 +68,7 @@ int64_t valueOr(ArrayRef<int64_t> values, size_t index, int64_t otherwise) {
 
 } // namespace
 
-//===-- If --------------------------------------------------------------===//
+//===-- If ----------------------------------------------------------------===//
 
 // The operands of these operations are held to the standard here, while they
 // have its types.
@@ -76,12 +76,12 @@ static LogicalResult checkOne(Location loc, Value operand, StringRef name,
                               unsigned bits) {
   auto type = dyn_cast<TensorType>(operand.getType());
   if (!type || !type.getElementType().isSignlessInteger(bits))
-    return mlir::emitError(loc) << "'" << name << "' must be of "
-                                << (bits == 1 ? "bool" : "int64");
+    return mlir::emitError(loc)
+           << "'" << name << "' must be of " << (bits == 1 ? "bool" : "int64");
   if (type.hasStaticShape() && type.getNumElements() != 1)
-    return mlir::emitError(loc) << "'" << name << "' has "
-                                << type.getNumElements()
-                                << " elements instead of one";
+    return mlir::emitError(loc)
+           << "'" << name << "' has " << type.getNumElements()
+           << " elements instead of one";
   return success();
 }
 
@@ -131,7 +131,7 @@ LogicalResult IfOp::canonicalize(IfOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-//===-- Loop ------------------------------------------------------------===//
+//===-- Loop --------------------------------------------------------------===//
 
 FailureOr<SmallVector<Type>> LoopOp::regionArguments(Location loc, unsigned,
                                                      ValueRange inputs,
@@ -184,7 +184,7 @@ LoopOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   return success();
 }
 
-//===-- Scan ------------------------------------------------------------===//
+//===-- Scan --------------------------------------------------------------===//
 
 int64_t ScanOp::inputAxis(unsigned index, int64_t rank) {
   return wrap(valueOr(getScanInputAxes(), index, 0), rank);
@@ -274,7 +274,7 @@ ScanOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   return success();
 }
 
-//===-- Scan-8 ----------------------------------------------------------===//
+//===-- Scan-8 ------------------------------------------------------------===//
 
 // The states have the batch in front, the sequences the batch and the steps.
 FailureOr<SmallVector<Type>> Scan8Op::regionArguments(Location loc, unsigned,
@@ -309,9 +309,10 @@ SmallVector<Node> batchedScan(Graph &graph, BatchedScan in) {
   bool hasLengths = in.lengths.given();
   SmallVector<Node> all(in.inputs);
   if (hasLengths)
-    in.lengths = require(
-        in.lengths, sizeOf(in.lengths, 0) == sizeOf(all.front(), 0),
-        {Status::Shape, "sequence_lens", "does not have one for each of a batch"});
+    in.lengths =
+        require(in.lengths, sizeOf(in.lengths, 0) == sizeOf(all.front(), 0),
+                {Status::Shape, "sequence_lens",
+                 "does not have one for each of a batch"});
   SmallVector<int64_t> reversed(in.sequences, 0);
   for (int64_t i = 0; i < in.sequences; ++i) {
     bool isReversed = valueOr(in.directions, i, 0) == 1;
@@ -331,16 +332,17 @@ SmallVector<Node> batchedScan(Graph &graph, BatchedScan in) {
     SmallVector<Node> next = graph.inlined(in.body, args.take_front(own));
     for (auto [i, result] : llvm::enumerate(next))
       if (length.given() && !graph.failed)
-        result = select(args[own] < length, result,
-                        int64_t(i) < states ? args[i] : constantLike(0, result));
+        result =
+            select(args[own] < length, result,
+                   int64_t(i) < states ? args[i] : constantLike(0, result));
     return next;
   };
   return graph.scan({}, all, {}, [&](ArrayRef<Node> one) {
     Node length = hasLengths ? one.back() : Node();
     SmallVector<Node> sequences(one.slice(states, in.sequences));
     if (hasLengths) // the number of the step
-      sequences.push_back(
-          range(0, scalar(sizeOf(sequences.front(), 0)), constantLike(1, length)));
+      sequences.push_back(range(0, scalar(sizeOf(sequences.front(), 0)),
+                                constantLike(1, length)));
     return graph.scan(one.take_front(states), sequences, reversed,
                       [&](ArrayRef<Node> args) { return step(args, length); });
   });

@@ -55,15 +55,15 @@ Scalar fromBits(ScalarBuilder &b, Scalar bits) {
           b.getF32Type()};
 }
 
-// Eight bits of exponent and nothing else: code 0 is half of the smallest normal
-// number.
+// Eight bits of exponent and nothing else: code 0 is half of the smallest
+// normal number.
 Value encodeExponent(ScalarBuilder &b, Scalar bits, Narrowing how) {
   Scalar exponent = (bits >> 23) & 255, fraction = bits & 0x7fffff;
-  Scalar up = how.roundMode == "down" ? exponent != exponent
-              : how.roundMode == "up"
-                  ? fraction > select(exponent == 0, 0x400000, 0)
-                  : fraction > 0x400000 ||
-                        (fraction == 0x400000 && exponent != 0);
+  Scalar up =
+      how.roundMode == "down" ? exponent != exponent
+      : how.roundMode == "up"
+          ? fraction > select(exponent == 0, 0x400000, 0)
+          : fraction > 0x400000 || (fraction == 0x400000 && exponent != 0);
   if (how.saturate)
     up = up && exponent != 254;
   Scalar rounded = select(up, exponent + 1, exponent);
@@ -117,8 +117,8 @@ Value decode(ScalarBuilder &b, Value code, FloatType from) {
     return decodeExponent(b, bits);
   Format f(from);
   Scalar magnitude = bits & (std::ldexp(1.0, f.width - 1) - 1);
-  Scalar normal = (magnitude << (23 - f.mantissa)) +
-                  std::ldexp(127 - f.bias, 23);
+  Scalar normal =
+      (magnitude << (23 - f.mantissa)) + std::ldexp(127 - f.bias, 23);
   Scalar fraction = cast(magnitude, b.getF32Type()) *
                     std::ldexp(1.0, 1 - f.bias - f.mantissa);
   Scalar number = select(magnitude < std::ldexp(1.0, f.mantissa),
@@ -127,9 +127,9 @@ Value decode(ScalarBuilder &b, Value code, FloatType from) {
   if (f.hasInfinity)
     number = select(magnitude == f.infinityCode(), 0x7f800000, number);
   if (f.hasInfinity || (f.hasNaN && f.hasNegativeZero))
-    number = select(magnitude > (f.hasInfinity ? f.infinityCode()
-                                               : f.largest()),
-                    0x7fc00000, number);
+    number =
+        select(magnitude > (f.hasInfinity ? f.infinityCode() : f.largest()),
+               0x7fc00000, number);
   Scalar result = number | sign;
   if (f.hasNaN && !f.hasNegativeZero)
     result = select(bits == f.nanCode(), 0x7fc00000, result);
@@ -177,8 +177,9 @@ Value intToInt(ScalarBuilder &b, Value value, Type from, Type to) {
     return arith::TruncIOp::create(b, target, value);
   if (bitsOf(to) == bitsOf(from))
     return value;
-  return isUnsigned(from) ? arith::ExtUIOp::create(b, target, value).getResult()
-                          : arith::ExtSIOp::create(b, target, value).getResult();
+  return isUnsigned(from)
+             ? arith::ExtUIOp::create(b, target, value).getResult()
+             : arith::ExtSIOp::create(b, target, value).getResult();
 }
 
 } // namespace
@@ -195,9 +196,8 @@ Value convert(ScalarBuilder &b, Value value, Type from, Type to) {
   if (isFloat(from) && isFloat(to))
     return floatToFloat(b, value, from, to);
   if (isFloat(to))
-    return isUnsigned(from)
-               ? arith::UIToFPOp::create(b, to, value).getResult()
-               : arith::SIToFPOp::create(b, to, value).getResult();
+    return isUnsigned(from) ? arith::UIToFPOp::create(b, to, value).getResult()
+                            : arith::SIToFPOp::create(b, to, value).getResult();
   Scalar x(b, value, from);
   if (to.isInteger(1))
     return (x != 0).value;

@@ -35,11 +35,10 @@ Node sampleGrid(Graph &graph, const DeformableConvolution &how, Node image,
   }
   // [N, groups * elements * dims, result...] -> [N * groups, elements, dims,
   // result...]: the axis is the last of the first three.
-  Node results = slice(shapeOf(how.offset), 0, graph.ints({2}),
-                       graph.ints({2 + dims}));
+  Node results =
+      slice(shapeOf(how.offset), 0, graph.ints({2}), graph.ints({2 + dims}));
   Node offset = reshapeTo(
-      wide(how.offset),
-      concat({graph.ints({-1, elements, dims}), results}, 0));
+      wide(how.offset), concat({graph.ints({-1, elements, dims}), results}, 0));
   SmallVector<Node> axes;
   for (int64_t i = dims - 1; i >= 0; --i) {
     Node moved = squeeze(slice(offset, 2, i, i + 1), {2});
@@ -69,8 +68,8 @@ SmallVector<Node> deformableConvolution(Graph &graph,
   int64_t channels = staticSize(how.x, 1), results = staticSize(how.w, 0);
   if (int64_t depth = staticSize(how.w, 1); channels < 0 && depth >= 0)
     channels = depth * how.group; // a run with others ends in the reshapes
-  if (dims < 1 || dims > 3 || llvm::is_contained(kernel, -1) ||
-      channels < 0 || results < 0)
+  if (dims < 1 || dims > 3 || llvm::is_contained(kernel, -1) || channels < 0 ||
+      results < 0)
     return graph.fail("is not supported where rank, channels or kernel are "
                       "not known");
   if (how.offsetGroup < 1 || channels % how.offsetGroup || how.group < 1 ||
@@ -86,8 +85,8 @@ SmallVector<Node> deformableConvolution(Graph &graph,
   Node grid = sampleGrid(graph, how, image, kernel);
   Node sampled = graph.op("onnx.GridSample", {reshapeTo(image, grouped), grid},
                           {{"align_corners", int64_t(1)}});
-  Node places = slice(shapeOf(how.offset), 0, graph.ints({2}),
-                      graph.ints({2 + dims}));
+  Node places =
+      slice(shapeOf(how.offset), 0, graph.ints({2}), graph.ints({2 + dims}));
   if (how.mask.given()) {
     Node mask = wide(how.mask);
     mask = reshapeTo(mask, concat({graph.ints({-1, 1}),
@@ -97,9 +96,10 @@ SmallVector<Node> deformableConvolution(Graph &graph,
   }
   Node batch = sizeOf(how.x, 0);
   Node columns = reshapeTo(
-      sampled, concat({batch, graph.ints({how.group,
-                                          channels / how.group * elements,
-                                          -1})}, 0));
+      sampled,
+      concat(
+          {batch, graph.ints({how.group, channels / how.group * elements, -1})},
+          0));
   Node weights = reshape(wide(how.w), {how.group, results / how.group,
                                        channels / how.group * elements});
   Node y = reshapeTo(matmul(weights, columns),

@@ -10,16 +10,22 @@ namespace onnxc {
 
 Node Graph::constant(ElementsAttr value) {
   NamedAttribute attribute = builder.getNamedAttr("value", value);
-  return {*this, ConstantOp::create(builder, loc, value.getType(), ValueRange(), attribute)};
+  return {*this, ConstantOp::create(builder, loc, value.getType(), ValueRange(),
+                                    attribute)};
 }
 
 Node Graph::splat(double number, Type element) {
-  Attribute value = isa<FloatType>(element) ? Attribute(builder.getFloatAttr(element, number))
-                                            : Attribute(builder.getIntegerAttr(element, int64_t(number)));
-  return constant(DenseElementsAttr::get(RankedTensorType::get({}, element), value));
+  Attribute value =
+      isa<FloatType>(element)
+          ? Attribute(builder.getFloatAttr(element, number))
+          : Attribute(builder.getIntegerAttr(element, int64_t(number)));
+  return constant(
+      DenseElementsAttr::get(RankedTensorType::get({}, element), value));
 }
 
-Node Graph::ints(ArrayRef<int64_t> values) { return constant(builder.getI64TensorAttr(values)); }
+Node Graph::ints(ArrayRef<int64_t> values) {
+  return constant(builder.getI64TensorAttr(values));
+}
 
 Node Graph::floats(ArrayRef<float> values) {
   auto type = RankedTensorType::get(values.size(), builder.getF32Type());
@@ -37,28 +43,34 @@ SmallVector<Node> Graph::inlined(Region &subgraph, ArrayRef<Node> inputs) {
   if (failed)
     return SmallVector<Node>(inputs);
   IRMapping mapping;
-  for (auto [argument, input] : llvm::zip_equal(subgraph.getArguments(), inputs))
+  for (auto [argument, input] :
+       llvm::zip_equal(subgraph.getArguments(), inputs))
     mapping.map(argument, input.value);
   for (Operation &op : subgraph.front().without_terminator())
     builder.clone(op, mapping);
   return llvm::map_to_vector(
-      subgraph.front().getTerminator()->getOperands(),
-      [&](Value output) { return Node(*this, mapping.lookupOrDefault(output)); });
+      subgraph.front().getTerminator()->getOperands(), [&](Value output) {
+        return Node(*this, mapping.lookupOrDefault(output));
+      });
 }
 
-SmallVector<Node> Graph::scan(ArrayRef<Node> states, ArrayRef<Node> sequences, ArrayRef<int64_t> reversed,
-                              llvm::function_ref<SmallVector<Node>(ArrayRef<Node>)> step) {
+SmallVector<Node>
+Graph::scan(ArrayRef<Node> states, ArrayRef<Node> sequences,
+            ArrayRef<int64_t> reversed,
+            llvm::function_ref<SmallVector<Node>(ArrayRef<Node>)> step) {
   if (failed)
     return {};
   SmallVector<Value> inputs;
   NodeParts parts;
-  Block &block = parts.regions.emplace_back(std::make_unique<Region>())->emplaceBlock();
+  Block &block =
+      parts.regions.emplace_back(std::make_unique<Region>())->emplaceBlock();
   for (const Node &state : states)
     block.addArgument(inputs.emplace_back(state.value).getType(), loc);
   for (const Node &sequence : sequences) {
     Shape slice = onnxc::shapeOf(inputs.emplace_back(sequence.value).getType());
     slice.erase(slice.begin());
-    block.addArgument(tensorOf(slice, getElementTypeOrSelf(sequence.value.getType())), loc);
+    block.addArgument(
+        tensorOf(slice, getElementTypeOrSelf(sequence.value.getType())), loc);
   }
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -66,13 +78,19 @@ SmallVector<Node> Graph::scan(ArrayRef<Node> states, ArrayRef<Node> sequences, A
     SmallVector<Node> results = step(nodesOf(*this, block.getArguments()));
     if (failed)
       return {};
-    YieldOp::create(builder, loc, llvm::map_to_vector(results, [](const Node &node) { return node.value; }));
+    YieldOp::create(builder, loc,
+                    llvm::map_to_vector(
+                        results, [](const Node &node) { return node.value; }));
   }
   NamedAttrList attributes;
-  attributes.set("num_scan_inputs", builder.getI64IntegerAttr(sequences.size()));
-  attributes.set("scan_input_directions", builder.getDenseI64ArrayAttr(reversed));
-  auto name = RegisteredOperationName::lookup(ScanOp::getOperationName(), builder.getContext());
-  FailureOr<Operation *> made = createOp(builder, loc, *name, inputs, attributes, std::move(parts));
+  attributes.set("num_scan_inputs",
+                 builder.getI64IntegerAttr(sequences.size()));
+  attributes.set("scan_input_directions",
+                 builder.getDenseI64ArrayAttr(reversed));
+  auto name = RegisteredOperationName::lookup(ScanOp::getOperationName(),
+                                              builder.getContext());
+  FailureOr<Operation *> made =
+      createOp(builder, loc, *name, inputs, attributes, std::move(parts));
   failed = mlir::failed(made);
   return failed ? SmallVector<Node>() : nodesOf(*this, (*made)->getResults());
 }
@@ -96,8 +114,7 @@ static Attribute attributeOf(Builder &builder, const Number &value) {
 }
 
 SmallVector<Node> Graph::ops(StringRef name, ArrayRef<Node> operands,
-                             ArrayRef<NamedNumber> attributes,
-                             unsigned count) {
+                             ArrayRef<NamedNumber> attributes, unsigned count) {
   if (failed)
     return {};
   // A condition does not say what type a literal has.
@@ -112,8 +129,7 @@ SmallVector<Node> Graph::ops(StringRef name, ArrayRef<Node> operands,
   NamedAttrList list;
   for (const auto &[key, value] : attributes)
     list.set(key, attributeOf(builder, value));
-  auto registered =
-      RegisteredOperationName::lookup(name, builder.getContext());
+  auto registered = RegisteredOperationName::lookup(name, builder.getContext());
   if (!registered)
     return fail("operator '" + name + "' is not there");
   FailureOr<Operation *> made =
@@ -266,18 +282,19 @@ Attributes poolAttributes(StringRef autoPad, OptionalInts dilations,
                           OptionalInts strides) {
   Attributes all =
       windowAttributes(autoPad, dilations, 1, kernelShape, pads, strides);
-  llvm::erase_if(all, [](const NamedNumber &each) {
-    return each.name == "group";
-  });
+  llvm::erase_if(all,
+                 [](const NamedNumber &each) { return each.name == "group"; });
   return all;
 }
 
 SmallVector<Node> nodesOf(Graph &graph, ValueRange values) {
-  return llvm::map_to_vector(values, [&](Value value) { return Node(graph, value); });
+  return llvm::map_to_vector(values,
+                             [&](Value value) { return Node(graph, value); });
 }
 
-LogicalResult inferByExpanding(MLIRContext *context, std::optional<Location> loc, ValueRange values, Expand expand,
-                               SmallVectorImpl<Type> &types) {
+LogicalResult inferByExpanding(MLIRContext *context,
+                               std::optional<Location> loc, ValueRange values,
+                               Expand expand, SmallVectorImpl<Type> &types) {
   Block scratch;
   OpBuilder builder(context); // atBlockBegin() wants a block in a region
   builder.setInsertionPointToStart(&scratch);

@@ -216,7 +216,8 @@ evaluate(StringRef name,
     return Index(number);
   if (StringRef inner = name; consumeParentheses(inner))
     return evaluate(inner, sizeOf);
-  bool isLeast = name.consume_front("min("), isGreatest = name.consume_front("max(");
+  bool isLeast = name.consume_front("min("),
+       isGreatest = name.consume_front("max(");
   if (isLeast || isGreatest)
     name.consume_back(")");
   // "a*b+1" is a sum; all other operands with signs are in parentheses.
@@ -238,7 +239,8 @@ Factors factorsOf(ArrayRef<Index> sizes) {
   Factors factors;
   for (Index size : sizes) {
     if (size.number)
-      factors.number = wrapping(uint64_t(factors.number) * uint64_t(*size.number));
+      factors.number =
+          wrapping(uint64_t(factors.number) * uint64_t(*size.number));
     else if (size.name)
       addFactors(size.name.getValue(), factors);
     else
@@ -252,9 +254,11 @@ Factors factorsOf(ArrayRef<Index> sizes) {
 std::optional<int> compare(const Factors &a, const Factors &b) {
   if (a.names == b.names)
     return a.number < b.number ? -1 : a.number > b.number;
-  if (std::includes(b.names.begin(), b.names.end(), a.names.begin(), a.names.end()))
+  if (std::includes(b.names.begin(), b.names.end(), a.names.begin(),
+                    a.names.end()))
     return -1;
-  if (std::includes(a.names.begin(), a.names.end(), b.names.begin(), b.names.end()))
+  if (std::includes(a.names.begin(), a.names.end(), b.names.begin(),
+                    b.names.end()))
     return 1;
   return std::nullopt;
 }
@@ -422,7 +426,8 @@ Condition operator!(Condition a) {
     return !*a.known;
   if (!a.value)
     return {};
-  Value one = arith::ConstantOp::create(*a.builder, a.builder->getBoolAttr(true));
+  Value one =
+      arith::ConstantOp::create(*a.builder, a.builder->getBoolAttr(true));
   return {*a.builder, a.builder->createOrFold<arith::XOrIOp>(a.value, one)};
 }
 

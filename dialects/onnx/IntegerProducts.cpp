@@ -18,8 +18,8 @@ static bool isByte(Node x) {
 }
 
 static int64_t accumulatorType(IntegerProduct in) {
-  auto weights = in.weights.value ? constantInts(in.weights.value)
-                                  : std::nullopt;
+  auto weights =
+      in.weights.value ? constantInts(in.weights.value) : std::nullopt;
   if (!isByte(in.x) || !isByte(in.weights) || !weights)
     return i32;
   ArrayRef<int64_t> shape =
@@ -40,8 +40,8 @@ static int64_t accumulatorType(IntegerProduct in) {
   if (!zeros || !biases)
     return i32;
   constexpr int64_t farthest = 255, exact = 1 << 24;
-  SmallVector<int64_t> sums = llvm::map_to_vector(
-      *biases, [](int64_t bias) { return std::abs(bias); });
+  SmallVector<int64_t> sums =
+      llvm::map_to_vector(*biases, [](int64_t bias) { return std::abs(bias); });
   for (auto [i, weight] : llvm::enumerate(*weights)) {
     int64_t channel = int64_t(i) / inner % channels;
     sums[channel] += std::abs(weight - (*zeros)[channel]) * farthest;
@@ -62,8 +62,8 @@ Node integerConvolution(IntegerProduct in, ArrayRef<NamedNumber> attributes) {
   int64_t type = accumulatorType(in);
   Node from = centeredAs(type, in.x, in.zero, 0);
   Node by = centeredAs(type, in.weights, in.weightsZero, 0);
-  return op<ConvOp>(
-      {from, by, in.bias.given() ? cast(in.bias, type) : in.bias}, attributes);
+  return op<ConvOp>({from, by, in.bias.given() ? cast(in.bias, type) : in.bias},
+                    attributes);
 }
 
 Node integerMatMul(IntegerProduct in) {

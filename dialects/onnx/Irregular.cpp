@@ -38,7 +38,6 @@ SHAPES(ShapeOp) {
   return Shapes{{dims.size()}};
 }
 
-
 SHAPES(CompressOp) {
   Input input = op.getInput();
   if (op.getCondition().rank() != 1)
@@ -158,9 +157,9 @@ FailureOr<Window> Col2ImOp::windowOf(Report report, GenericAdaptor<Inputs> op) {
     block = Sizes(image->size());
   if (image->size() != block->size())
     return report("image and block must have the same rank");
-  return slidingWindow(report, *image, *block,
-                       {"NOTSET", op.getDilations(), op.getPads(),
-                        op.getStrides()});
+  return slidingWindow(
+      report, *image, *block,
+      {"NOTSET", op.getDilations(), op.getPads(), op.getStrides()});
 }
 
 SHAPES(Col2ImOp) {
@@ -289,8 +288,7 @@ static LogicalResult checkSizes(Report report, const ExpectedSizes &expected) {
     if (size.number && input.sizes[i].number &&
         *size.number != *input.sizes[i].number)
       return report("expected dimension ", i, " of '", expected.name,
-                    "' to be ", *size.number, ", got ",
-                    *input.sizes[i].number);
+                    "' to be ", *size.number, ", got ", *input.sizes[i].number);
   return success();
 }
 
@@ -309,9 +307,9 @@ SmallVector<ExpectedSizes> expectedSizes(const RecurrentOperands &net) {
   Index directions = net.direction == "bidirectional" ? 2 : 1;
   Index hidden = firstNumber({size(net.r, 2), size(net.initialH, 2),
                               net.hidden ? Index(*net.hidden) : Index()});
-  Index batch = firstNumber({size(net.x, batchDim), size(net.lengths, 0),
-                             size(net.initialH, batchDim),
-                             size(net.initialC, batchDim)});
+  Index batch =
+      firstNumber({size(net.x, batchDim), size(net.lengths, 0),
+                   size(net.initialH, batchDim), size(net.initialC, batchDim)});
   Index features = firstNumber({size(net.x, 2), size(net.w, 2)});
   Index time = size(net.x, 1 - batchDim), rows = hidden * net.gates;
   Sizes x = {time, batch, features}, state = {directions, batch, hidden};
@@ -355,10 +353,19 @@ MsDynamicQuantizeLSTMOp::operandsOf(GenericAdaptor<Inputs> op) {
       std::swap(weights->sizes[1], weights->sizes[2]);
     weights->lowered = {}; // no value has these sizes
   }
-  return {op.getX(),        w, r, op.getB(), op.getSequenceLens(),
-          op.getInitialH(), op.getInitialC(), op.getP(),
-          /*gates=*/4,      /*layout=*/0,     op.getDirection(),
-          op.getActivations(), op.getHiddenSize()};
+  return {op.getX(),
+          w,
+          r,
+          op.getB(),
+          op.getSequenceLens(),
+          op.getInitialH(),
+          op.getInitialC(),
+          op.getP(),
+          /*gates=*/4,
+          /*layout=*/0,
+          op.getDirection(),
+          op.getActivations(),
+          op.getHiddenSize()};
 }
 
 SHAPES(MsDynamicQuantizeLSTMOp) {
@@ -368,8 +375,7 @@ SHAPES(MsDynamicQuantizeLSTMOp) {
 SHAPES(GridSampleOp) {
   Input x = op.getX(), grid = op.getGrid();
   if (x.rank() < 3 || grid.rank() != x.rank() ||
-      (grid.sizes.back().number &&
-       *grid.sizes.back().number != x.rank() - 2))
+      (grid.sizes.back().number && *grid.sizes.back().number != x.rank() - 2))
     return report("image and grid of ranks ", x.rank(), " and ", grid.rank(),
                   " do not fit");
   Sizes sizes = {x.sizes[0], x.sizes[1]};

@@ -70,8 +70,8 @@ static Node unpackBits(Node bytes, int64_t bits) {
 }
 
 Node unpackedWeights(Graph &graph, PackedWeights in) {
-  if (!llvm::is_contained({2, 4, 8}, in.bits) || in.blockSize < 1 ||
-      in.K < 1 || in.N < 1) {
+  if (!llvm::is_contained({2, 4, 8}, in.bits) || in.blockSize < 1 || in.K < 1 ||
+      in.N < 1) {
     graph.fail("expected 2, 4 or 8 bits and positive sizes");
     return {};
   }
@@ -124,7 +124,8 @@ Node blockRows(Graph &graph, BlockedTable in) {
     axis += rankOf(in.indices) - 1;
   Node scales = rows(in.scales), zero = unpacked(rows(in.zeroPoints));
   if (!zero.given() && isByte) // the middle
-    zero = expand(constantLike(1 << (in.bits - 1), in.numbers), shapeOf(scales));
+    zero =
+        expand(constantLike(1 << (in.bits - 1), in.numbers), shapeOf(scales));
   else if (zero.given()) // its last byte may hold numbers of no block
     zero = slice(zero, axis, graph.ints({0}), sizeOf(scales, axis));
   Node real =

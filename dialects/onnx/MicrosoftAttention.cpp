@@ -225,8 +225,8 @@ static void rotate(GroupQueryInputs &in, Node first) {
                 : first + range(0, scalar(sizeOf(in.query, 1)), 1);
   int64_t turned = std::max<int64_t>(2 * staticSize(in.cosines, 1), 0);
   auto rotated = [&](Node x, int64_t count) {
-    return rotaryEmbedding(*x.graph, {x, in.cosines, in.sines, at, count, turned,
-                                      in.interleaved})
+    return rotaryEmbedding(*x.graph, {x, in.cosines, in.sines, at, count,
+                                      turned, in.interleaved})
         .front();
   };
   in.query = rotated(in.query, in.heads);

@@ -19,7 +19,7 @@ static int64_t axisIn(int64_t axis, const Input &input) {
   return wrap(axis, input.rank());
 }
 
-//===-- Joining and cutting ----------------------------------------------===//
+//===-- Joining and cutting -----------------------------------------------===//
 
 SHAPES(ConcatOp) {
   auto inputs = op.getInputs();
@@ -138,11 +138,11 @@ static std::optional<int64_t> commonLength(ArrayRef<Input> lists) {
   return std::nullopt;
 }
 
-static FailureOr<SliceRange>
-sliceRange(Report report, SliceOp::GenericAdaptor<Inputs> op) {
+static FailureOr<SliceRange> sliceRange(Report report,
+                                        SliceOp::GenericAdaptor<Inputs> op) {
   Input data = op.getData();
-  std::optional<int64_t> length = commonLength(
-      {op.getStarts(), op.getEnds(), op.getAxes(), op.getSteps()});
+  std::optional<int64_t> length =
+      commonLength({op.getStarts(), op.getEnds(), op.getAxes(), op.getSteps()});
   if (!length) { // any of the axes
     Sizes unknown(data.rank());
     return SliceRange{unknown, unknown, unknown};
@@ -209,13 +209,12 @@ SliceRange SliceOp::slice(Inputs inputs) {
 SOURCE(SliceOp) {
   SliceRange slice = this->slice(inputs);
   Sizes index;
-  for (auto [start, step, position] :
-       llvm::zip(slice.starts, slice.steps, at))
+  for (auto [start, step, position] : llvm::zip(slice.starts, slice.steps, at))
     index.push_back(start + position * step);
   return {0, index};
 }
 
-//===-- Choosing by index --------------------------------------------------===//
+//===-- Choosing by index -------------------------------------------------===//
 
 SHAPES(GatherOp) {
   Input data = op.getData();
@@ -274,7 +273,8 @@ SHAPES(GatherNDOp) {
 SOURCE(GatherNDOp) {
   const Input &data = inputs[0], &indices = inputs[1];
   int64_t batch = getBatchDims(), depth = *indices.sizes.back().number;
-  Sizes index(at.take_front(batch)), position(at.take_front(indices.rank() - 1));
+  Sizes index(at.take_front(batch)),
+      position(at.take_front(indices.rank() - 1));
   position.push_back(0);
   for (int64_t i = 0; i < depth; ++i) {
     position.back() = i;
@@ -293,7 +293,7 @@ SOURCE(ReverseSequenceOp) {
   return {0, index};
 }
 
-//===-- Repeating and padding ----------------------------------------------===//
+//===-- Repeating and padding ---------------------------------------------===//
 
 SHAPES(ExpandOp) {
   Input input = op.getInput();
@@ -421,7 +421,7 @@ SOURCE(TriluOp) {
   return {0, Sizes(at), inside, -1, true};
 }
 
-//===-- The same elements in another shape ----------------------------------===//
+//===-- The same elements in another shape --------------------------------===//
 
 SHAPES(ReshapeOp) {
   FailureOr<Sizes> wanted = op.getShape().elements();
@@ -552,7 +552,7 @@ SOURCE(TransposeOp) {
   return {0, index};
 }
 
-//===-- Cropping and padding around the centre -------------------------------===//
+//===-- Cropping and padding around the centre ----------------------------===//
 
 SHAPES(CenterCropPadOp) {
   Input input = op.getInputData();
@@ -580,7 +580,8 @@ SOURCE(CenterCropPadOp) {
   Source source = {0, {}};
   for (auto [position, size, own] :
        llvm::zip(at, shapes.front(), inputs[0].sizes)) {
-    Index index = surelyEqual(size, own) ? position : position - (size - own) / 2;
+    Index index =
+        surelyEqual(size, own) ? position : position - (size - own) / 2;
     if (!surelyEqual(size, own))
       source.inside = source.inside && index >= 0 && index < own;
     source.index.push_back(index);

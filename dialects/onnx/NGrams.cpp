@@ -53,7 +53,8 @@ Node countsOf(const NGrams &grams, Node x, int64_t length) {
   ArrayRef<int64_t> pool = gramsOf(grams, length);
   int64_t count = pool.size() / length;
   SmallVector<double> zeros(count, 0);
-  Node sum = noOccurrences(x) + cast(x.graph->doubles(zeros, {count}), floatType);
+  Node sum =
+      noOccurrences(x) + cast(x.graph->doubles(zeros, {count}), floatType);
   // Skipping makes no difference to single elements.
   int64_t most = length == 1 ? 1 : grams.mostSkipped + 1;
   for (int64_t distance = 1; distance <= most; ++distance)

@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace onnxc {
 
-// Families.def is generated: one line for each .td file. The families are compiled apart.
+// Families.def is generated: one line for each .td file. The families are
+// compiled apart.
 #define FAMILY(name) void register##name(OnnxDialect &dialect);
 #include "dialects/onnx/Families.def"
 
@@ -30,19 +31,23 @@ void OnnxDialect::initialize() {
 #include "dialects/onnx/Families.def"
 }
 
-Operation *OnnxDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
-  return ConstantOp::create(builder, loc, type, ValueRange(), builder.getNamedAttr("value", value));
+Operation *OnnxDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
+  return ConstantOp::create(builder, loc, type, ValueRange(),
+                            builder.getNamedAttr("value", value));
 }
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 // Type inference of the irregular operators.
-#define INFER(Op)                                                                                                      \
-  LogicalResult Op::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, ValueRange values,             \
-                                     DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,      \
-                                     SmallVectorImpl<Type> &types)
+#define INFER(Op)                                                              \
+  LogicalResult Op::inferReturnTypes(                                          \
+      MLIRContext *context, std::optional<Location> loc, ValueRange values,    \
+      DictionaryAttr attributes, OpaqueProperties properties,                  \
+      RegionRange regions, SmallVectorImpl<Type> &types)
 
 INFER(ConstantOp) {
-  types.push_back(Adaptor(values, attributes, properties, regions).getValue().getType());
+  types.push_back(
+      Adaptor(values, attributes, properties, regions).getValue().getType());
   return success();
 }
 

@@ -15,4 +15,3 @@
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/onnx/OnnxTypes.h.inc"
-

@@ -19,10 +19,13 @@ Registry::Registry(MLIRContext *context) {
     if (name.hasInterface<OnnxOpInterface>())
       forms[recordOf(name).type].push_back(name);
   for (auto &entry : forms)
-    llvm::sort(entry.second, [](auto a, auto b) { return recordOf(a).since[0] > recordOf(b).since[0]; });
+    llvm::sort(entry.second, [](auto a, auto b) {
+      return recordOf(a).since[0] > recordOf(b).since[0];
+    });
 }
 
-std::optional<RegisteredOperationName> Registry::find(StringRef domain, StringRef type, int opset) const {
+std::optional<RegisteredOperationName>
+Registry::find(StringRef domain, StringRef type, int opset) const {
   for (RegisteredOperationName name : forms.lookup(type))
     if (recordOf(name).domain == domain && recordOf(name).since[0] <= opset)
       return name;
@@ -39,14 +42,19 @@ static std::string elementName(Type type) {
   return name;
 }
 
-static LogicalResult checkElement(Location loc, const OpRecord &record, const Slot &slot, Type type) {
-  if (!slot.accepts || (isa<TensorType>(type) && slot.accepts(getElementTypeOrSelf(type))))
+static LogicalResult checkElement(Location loc, const OpRecord &record,
+                                  const Slot &slot, Type type) {
+  if (!slot.accepts ||
+      (isa<TensorType>(type) && slot.accepts(getElementTypeOrSelf(type))))
     return success();
-  return emitError(loc) << record.type << " takes no " << elementName(type) << " as input '" << slot.name << "'";
+  return emitError(loc) << record.type << " takes no " << elementName(type)
+                        << " as input '" << slot.name << "'";
 }
 
 // The first operand of a group says what type the others have to have.
-static LogicalResult checkAlike(Location loc, const OpRecord &record, ValueRange operands, ArrayRef<int32_t> segments) {
+static LogicalResult checkAlike(Location loc, const OpRecord &record,
+                                ValueRange operands,
+                                ArrayRef<int32_t> segments) {
   for (ArrayRef<StringRef> group : record.alike) {
     Type first;
     StringRef firstName;
@@ -56,8 +64,10 @@ static LogicalResult checkAlike(Location loc, const OpRecord &record, ValueRange
       for (Value operand : operands.slice(begin, isMember ? count : 0)) {
         Type element = getElementTypeOrSelf(operand.getType());
         if (first && element != first)
-          return emitError(loc) << "inputs '" << firstName << "' and '" << slot.name << "' differ in type: "
-                                << elementName(first) << " and " << elementName(element);
+          return emitError(loc)
+                 << "inputs '" << firstName << "' and '" << slot.name
+                 << "' differ in type: " << elementName(first) << " and "
+                 << elementName(element);
         first = element;
         firstName = slot.name;
       }
@@ -77,40 +87,51 @@ LogicalResult verifyAlike(Operation *op) {
   else // at most one slot is optional or variadic
     for (auto [slot, count] : llvm::zip(record.operands, segments))
       if (slot.kind != Slot::One)
-        count = int32_t(op->getNumOperands()) - int32_t(record.operands.size() - 1);
+        count =
+            int32_t(op->getNumOperands()) - int32_t(record.operands.size() - 1);
   return checkAlike(op->getLoc(), record, op->getOperands(), segments);
 }
 
 // Whether the attribute is of the record's type; says nothing.
-static bool hasRightType(Location loc, RegisteredOperationName name, NamedAttribute attribute) {
-  ScopedDiagnosticHandler silent(loc.getContext(), [](Diagnostic &) { return success(); });
+static bool hasRightType(Location loc, RegisteredOperationName name,
+                         NamedAttribute attribute) {
+  ScopedDiagnosticHandler silent(loc.getContext(),
+                                 [](Diagnostic &) { return success(); });
   NamedAttrList alone(attribute);
-  return succeeded(name.verifyInherentAttrs(alone, [&] { return emitError(loc); }));
+  return succeeded(
+      name.verifyInherentAttrs(alone, [&] { return emitError(loc); }));
 }
 
-LogicalResult checkAttributes(Location loc, RegisteredOperationName name, const NamedAttrList &given) {
+LogicalResult checkAttributes(Location loc, RegisteredOperationName name,
+                              const NamedAttrList &given) {
   const OpRecord &record = recordOf(name);
   for (NamedAttribute attribute : given)
     if (!llvm::is_contained(name.getAttributeNames(), attribute.getName()))
-      return emitError(loc) << record.type << " has no attribute '" << attribute.getName().getValue() << "'";
+      return emitError(loc) << record.type << " has no attribute '"
+                            << attribute.getName().getValue() << "'";
   for (const AttributeSlot &slot : record.attributes) {
     Attribute value = given.get(slot.name);
     if (!value && slot.isRequired)
-      return emitError(loc) << record.type << " needs attribute '" << slot.name << "'";
+      return emitError(loc)
+             << record.type << " needs attribute '" << slot.name << "'";
     auto word = dyn_cast_or_null<StringAttr>(value);
-    if (word && !slot.words.empty() && !llvm::is_contained(slot.words, word.getValue()))
-      return emitError(loc) << "'" << slot.name << "' must be one of '" << llvm::join(slot.words, "', '")
-                            << "', got '" << word.getValue() << "'";
+    if (word && !slot.words.empty() &&
+        !llvm::is_contained(slot.words, word.getValue()))
+      return emitError(loc) << "'" << slot.name << "' must be one of '"
+                            << llvm::join(slot.words, "', '") << "', got '"
+                            << word.getValue() << "'";
   }
   for (NamedAttribute attribute : given)
     if (!hasRightType(loc, name, attribute))
-      return emitError(loc) << "attribute '" << attribute.getName().getValue() << "' is of another type than "
-                            << record.type << " takes";
+      return emitError(loc)
+             << "attribute '" << attribute.getName().getValue()
+             << "' is of another type than " << record.type << " takes";
   return success();
 }
 
 // Drops absent operands and counts what is left in each slot.
-static LogicalResult fillSlots(Location loc, const OpRecord &record, ValueRange inputs, SmallVector<Value> &operands,
+static LogicalResult fillSlots(Location loc, const OpRecord &record,
+                               ValueRange inputs, SmallVector<Value> &operands,
                                SmallVector<int32_t> &segments) {
   unsigned next = 0;
   for (const Slot &slot : record.operands) {
@@ -125,22 +146,27 @@ static LogicalResult fillSlots(Location loc, const OpRecord &record, ValueRange 
     } while (slot.kind == Slot::Variadic && next < inputs.size());
     segments.push_back(operands.size() - begin);
     if (slot.kind == Slot::One && segments.back() == 0)
-      return emitError(loc) << record.type << " needs input '" << slot.name << "'";
+      return emitError(loc)
+             << record.type << " needs input '" << slot.name << "'";
   }
   if (inputs.size() > next)
-    return emitError(loc) << record.type << " takes " << next << " inputs, got " << inputs.size();
+    return emitError(loc) << record.type << " takes " << next << " inputs, got "
+                          << inputs.size();
   return checkAlike(loc, record, operands, segments);
 }
 
-FailureOr<Operation *> createOp(OpBuilder &builder, Location loc, RegisteredOperationName name, ValueRange inputs,
+FailureOr<Operation *> createOp(OpBuilder &builder, Location loc,
+                                RegisteredOperationName name, ValueRange inputs,
                                 NamedAttrList attributes, NodeParts parts) {
   const OpRecord &record = recordOf(name);
   attributes.erase("consumed_inputs"); // a hint on memory, until opset 5
-  if (parts.resultCount && llvm::is_contained(name.getAttributeNames(), "result_count"))
-    attributes.set("result_count", builder.getI64IntegerAttr(parts.resultCount));
+  if (parts.resultCount &&
+      llvm::is_contained(name.getAttributeNames(), "result_count"))
+    attributes.set("result_count",
+                   builder.getI64IntegerAttr(parts.resultCount));
   if (parts.regions.size() != record.regions.size())
-    return emitError(loc) << record.type << " needs " << record.regions.size() << " subgraphs, got "
-                          << parts.regions.size();
+    return emitError(loc) << record.type << " needs " << record.regions.size()
+                          << " subgraphs, got " << parts.regions.size();
   if (failed(checkAttributes(loc, name, attributes)))
     return failure();
   SmallVector<Value> operands;
@@ -148,23 +174,27 @@ FailureOr<Operation *> createOp(OpBuilder &builder, Location loc, RegisteredOper
   if (failed(fillSlots(loc, record, inputs, operands, segments)))
     return failure();
   if (name.hasTrait<OpTrait::AttrSizedOperandSegments>())
-    attributes.set("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
+    attributes.set("operandSegmentSizes",
+                   builder.getDenseI32ArrayAttr(segments));
 
   // Inference reads properties, so they are built before the operation.
   auto emitErrorHere = [&] { return emitError(loc); };
   DictionaryAttr dictionary = attributes.getDictionary(builder.getContext());
-  SmallVector<std::max_align_t> storage(name.getOpPropertyByteSize() / sizeof(std::max_align_t) + 1);
+  SmallVector<std::max_align_t> storage(
+      name.getOpPropertyByteSize() / sizeof(std::max_align_t) + 1);
   OpaqueProperties properties(storage.data());
   name.initOpProperties(properties, nullptr);
   llvm::scope_exit destroy([&] { name.destroyOpProperties(properties); });
   NamedAttrList checked = attributes;
   if (failed(name.verifyInherentAttrs(checked, emitErrorHere)) ||
       (name.getOpPropertyByteSize() &&
-       failed(name.setOpPropertiesFromAttribute(name, properties, dictionary, emitErrorHere))))
+       failed(name.setOpPropertiesFromAttribute(name, properties, dictionary,
+                                                emitErrorHere))))
     return failure();
   SmallVector<Type> types;
-  if (failed(name.getInterface<InferTypeOpInterface>()->inferReturnTypes(builder.getContext(), loc, operands,
-                                                                         dictionary, properties, parts.regions, types)))
+  if (failed(name.getInterface<InferTypeOpInterface>()->inferReturnTypes(
+          builder.getContext(), loc, operands, dictionary, properties,
+          parts.regions, types)))
     return failure();
   OperationState state(loc, name);
   state.addOperands(operands);

@@ -31,7 +31,8 @@ struct OpRecord {
   llvm::SmallVector<Slot> operands;
   llvm::SmallVector<AttributeSlot> attributes;
   llvm::SmallVector<RegionSlot> regions; // in the operation's order
-  llvm::SmallVector<llvm::SmallVector<llvm::StringRef>> alike; // operands of one element type
+  llvm::SmallVector<llvm::SmallVector<llvm::StringRef>>
+      alike; // operands of one element type
 };
 
 // All records, found by walking the operations of the dialect.
@@ -39,7 +40,8 @@ class Registry {
 public:
   explicit Registry(mlir::MLIRContext *context);
   // The newest form that opset `opset` knows.
-  std::optional<mlir::RegisteredOperationName> find(llvm::StringRef domain, llvm::StringRef type, int opset) const;
+  std::optional<mlir::RegisteredOperationName>
+  find(llvm::StringRef domain, llvm::StringRef type, int opset) const;
 
 private:
   llvm::StringMap<llvm::SmallVector<mlir::RegisteredOperationName>> forms;
@@ -49,15 +51,17 @@ private:
 struct NodeParts {
   // One for each of the record's regions.
   llvm::SmallVector<std::unique_ptr<mlir::Region>> regions = {};
-  // How many outputs the model names. An operator with variadic results declares
-  // the attribute `result_count`, which is filled from this.
+  // How many outputs the model names. An operator with variadic results
+  // declares the attribute `result_count`, which is filled from this.
   unsigned resultCount = 0;
 };
 
-// `inputs` as the model has them: null where one is absent, trailing ones left out. Result types are inferred.
-llvm::FailureOr<mlir::Operation *> createOp(mlir::OpBuilder &builder, mlir::Location loc,
-                                            mlir::RegisteredOperationName name, mlir::ValueRange inputs,
-                                            mlir::NamedAttrList attributes, NodeParts parts = {});
+// `inputs` as the model has them: null where one is absent, trailing ones left
+// out. Result types are inferred.
+llvm::FailureOr<mlir::Operation *>
+createOp(mlir::OpBuilder &builder, mlir::Location loc,
+         mlir::RegisteredOperationName name, mlir::ValueRange inputs,
+         mlir::NamedAttrList attributes, NodeParts parts = {});
 
 // That the operands which the record calls alike have one element type.
 llvm::LogicalResult verifyAlike(mlir::Operation *op);

@@ -7,7 +7,7 @@ namespace onnxc {
 // `name` is the operator's, where there is one of that meaning.
 struct Activation {
   llvm::StringRef name;
-  int parameters = 0; // alpha; alpha and beta
+  int parameters = 0;         // alpha; alpha and beta
   double alpha = 0, beta = 0; // where the node does not give them
 };
 

@@ -18,14 +18,14 @@ bool isUnsigned(Type type) {
 // Literals saturate: -infinity is the lowest value of every type.
 Value constant(ScalarBuilder &b, double number, Type type) {
   if (isFloat(type))
-    return arith::ConstantOp::create(
-        b, b.getFloatAttr(computeType(type), number));
+    return arith::ConstantOp::create(b,
+                                     b.getFloatAttr(computeType(type), number));
   bool exact;
   llvm::APSInt integer(type.getIntOrFloatBitWidth(), isUnsigned(type));
   llvm::APFloat(number).convertToInteger(integer, llvm::APFloat::rmTowardZero,
                                          &exact);
-  return arith::ConstantOp::create(
-      b, b.getIntegerAttr(valueType(type), integer));
+  return arith::ConstantOp::create(b,
+                                   b.getIntegerAttr(valueType(type), integer));
 }
 
 // The common type: a literal follows the other side, an integer follows a
@@ -47,9 +47,10 @@ Pair unify(Scalar a, Scalar b) {
 template <typename Float, typename Signed, typename Unsigned>
 Scalar arithmetic(Scalar a, Scalar b) {
   auto [builder, lhs, rhs, type] = unify(a, b);
-  Value value = isFloat(type)      ? Float::create(builder, lhs, rhs).getResult()
-                : isUnsigned(type) ? Unsigned::create(builder, lhs, rhs).getResult()
-                                   : Signed::create(builder, lhs, rhs).getResult();
+  Value value = isFloat(type) ? Float::create(builder, lhs, rhs).getResult()
+                : isUnsigned(type)
+                    ? Unsigned::create(builder, lhs, rhs).getResult()
+                    : Signed::create(builder, lhs, rhs).getResult();
   return {builder, value, type};
 }
 
@@ -112,8 +113,7 @@ static Scalar divide(Scalar a, Scalar b, Scalar (*special)(Scalar, Scalar)) {
     return arithmetic<Float, Signed, Unsigned>(a, b);
   b = b.literal ? cast(b, a) : b;
   Scalar traps = isUnsigned(type) ? b == 0 : b == 0 || b == -1;
-  Scalar quotient =
-      arithmetic<Float, Signed, Unsigned>(a, select(traps, 1, b));
+  Scalar quotient = arithmetic<Float, Signed, Unsigned>(a, select(traps, 1, b));
   return select(traps, special(a, b), quotient);
 }
 
@@ -258,7 +258,8 @@ Scalar ceil(Scalar x) { return ofFloat<math::CeilOp>(x); }
 Scalar round(Scalar x) { return ofFloat<math::RoundEvenOp>(x); }
 Scalar sign(Scalar x) {
   // NaN is its own sign, that of -0 is 0.
-  Scalar positive = select(x > 0, 1, isFloat(x.type) ? select(x == 0, 0, x) : x);
+  Scalar positive =
+      select(x > 0, 1, isFloat(x.type) ? select(x == 0, 0, x) : x);
   return isUnsigned(x.type) ? positive : select(x < 0, -1, positive);
 }
 

@@ -55,8 +55,8 @@ struct Narrowing {
   bool saturate = true;
   llvm::StringRef roundMode = "up"; // of the exponent-only format
 };
-mlir::Value encode(ScalarBuilder &builder, mlir::Value f32,
-                   mlir::FloatType to, Narrowing how = {});
+mlir::Value encode(ScalarBuilder &builder, mlir::Value f32, mlir::FloatType to,
+                   Narrowing how = {});
 mlir::Value decode(ScalarBuilder &builder, mlir::Value code,
                    mlir::FloatType from);
 
@@ -137,16 +137,15 @@ inline Scalar sigmoid(Scalar x) { return 1 / (1 + exp(-x)); }
 inline Scalar softplus(Scalar x) {
   return greatest(x, 0) + log1p(exp(-abs(x)));
 }
-inline Scalar gelu(Scalar x) {
-  return 0.5 * x * (1 + erf(x * M_SQRT1_2));
-}
+inline Scalar gelu(Scalar x) { return 0.5 * x * (1 + erf(x * M_SQRT1_2)); }
 inline Scalar tanhGelu(Scalar x) {
   return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
 }
 inline Scalar dequantize(Scalar x, Scalar scale, Scalar zeroPoint) {
   return (cast(x, scale) - cast(either(zeroPoint, 0), scale)) * scale;
 }
-inline Scalar fold(llvm::ArrayRef<Scalar> xs, Scalar (*combine)(Scalar, Scalar)) {
+inline Scalar fold(llvm::ArrayRef<Scalar> xs,
+                   Scalar (*combine)(Scalar, Scalar)) {
   Scalar all = xs.front();
   for (Scalar x : xs.drop_front())
     all = combine(all, x);

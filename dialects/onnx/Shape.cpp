@@ -29,24 +29,30 @@ RankedTensorType tensorOf(ArrayRef<Dim> shape, Type element) {
   SmallVector<Attribute> names;
   for (Dim dim : shape) {
     sizes.push_back(dim.size);
-    names.push_back(dim.symbol && !dim.isStatic() ? dim.symbol : builder.getStringAttr(""));
+    names.push_back(dim.symbol && !dim.isStatic() ? dim.symbol
+                                                  : builder.getStringAttr(""));
   }
-  bool named = llvm::any_of(names, [](Attribute name) { return !cast<StringAttr>(name).empty(); });
-  return RankedTensorType::get(sizes, element, named ? builder.getArrayAttr(names) : ArrayAttr());
+  bool named = llvm::any_of(
+      names, [](Attribute name) { return !cast<StringAttr>(name).empty(); });
+  return RankedTensorType::get(
+      sizes, element, named ? builder.getArrayAttr(names) : ArrayAttr());
 }
 
 SmallVector<Type> elementTypes(ValueRange values) {
-  return llvm::map_to_vector(values.getTypes(), [](Type type) { return getElementTypeOrSelf(type); });
+  return llvm::map_to_vector(
+      values.getTypes(), [](Type type) { return getElementTypeOrSelf(type); });
 }
 
 bool areCompatible(TypeRange inferred, TypeRange actual) {
   return succeeded(verifyCompatibleShapes(inferred, actual)) &&
          llvm::all_of(llvm::zip_equal(inferred, actual), [](auto pair) {
-           return getElementTypeOrSelf(std::get<0>(pair)) == getElementTypeOrSelf(std::get<1>(pair));
+           return getElementTypeOrSelf(std::get<0>(pair)) ==
+                  getElementTypeOrSelf(std::get<1>(pair));
          });
 }
 
-// An unknown size that came from broadcasting N with M is named after both: N|M.
+// An unknown size that came from broadcasting N with M is named after both:
+// N|M.
 static StringAttr joinNames(StringAttr a, StringAttr b) {
   if (!a || !b)
     return {};
@@ -62,7 +68,8 @@ Dim joinedDim(Dim a, Dim b) {
   return {ShapedType::kDynamic, joinNames(a.symbol, b.symbol)};
 }
 
-// Ones give way; a known size wins over unknown ones, which must then be 1 or that size.
+// Ones give way; a known size wins over unknown ones, which must then be 1 or
+// that size.
 static FailureOr<Dim> broadcast(Dim a, Dim b) {
   if (a.isOne() || a.surelyEquals(b))
     return b;
@@ -70,12 +77,13 @@ static FailureOr<Dim> broadcast(Dim a, Dim b) {
     return a;
   if (a.isStatic() && b.isStatic())
     return failure();
-  return a.isStatic() ? a : b.isStatic() ? b : Dim{ShapedType::kDynamic, joinNames(a.symbol, b.symbol)};
+  return a.isStatic() ? a
+         : b.isStatic()
+             ? b
+             : Dim{ShapedType::kDynamic, joinNames(a.symbol, b.symbol)};
 }
 
-bool isRanked(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
+bool isRanked(Value value) { return isa<RankedTensorType>(value.getType()); }
 int64_t rankOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank();
 }
@@ -90,8 +98,8 @@ LogicalResult unknownRank(ArrayRef<Type> elements,
 LogicalResult unknownRanks(ArrayRef<Type> elements, unsigned count,
                            SmallVectorImpl<Type> &types) {
   for (size_t i = 0; i < count; ++i)
-    types.push_back(UnrankedTensorType::get(
-        elements[std::min(i, elements.size() - 1)]));
+    types.push_back(
+        UnrankedTensorType::get(elements[std::min(i, elements.size() - 1)]));
   return success();
 }
 
@@ -225,11 +233,33 @@ LogicalResult inferRange(std::optional<Location> loc, ValueRange values,
 }
 
 // Index is TensorProto.DataType.
-constexpr StringRef dataNames[] = {
-    "",           "float",          "uint8",      "int8",           "uint16", "int16",   "int32",
-    "int64",      "string",         "bool",       "float16",        "double", "uint32",  "uint64",
-    "complex64",  "complex128",     "bfloat16",   "float8e4m3fn",   "float8e4m3fnuz",    "float8e5m2",
-    "float8e5m2fnuz", "uint4",      "int4",       "float4e2m1",     "float8e8m0",        "uint2",   "int2"};
+constexpr StringRef dataNames[] = {"",
+                                   "float",
+                                   "uint8",
+                                   "int8",
+                                   "uint16",
+                                   "int16",
+                                   "int32",
+                                   "int64",
+                                   "string",
+                                   "bool",
+                                   "float16",
+                                   "double",
+                                   "uint32",
+                                   "uint64",
+                                   "complex64",
+                                   "complex128",
+                                   "bfloat16",
+                                   "float8e4m3fn",
+                                   "float8e4m3fnuz",
+                                   "float8e5m2",
+                                   "float8e5m2fnuz",
+                                   "uint4",
+                                   "int4",
+                                   "float4e2m1",
+                                   "float8e8m0",
+                                   "uint2",
+                                   "int2"};
 static std::array<Type, std::size(dataNames)> dataTypes(MLIRContext *context) {
   Builder b(context);
   return {Type(),
@@ -286,7 +316,9 @@ std::string describeType(Type type) {
     return text;
   SmallVector<std::string> sizes;
   for (Dim dim : shapeOf(type)) {
-    sizes.push_back(dim.isStatic() ? std::to_string(dim.size) : dim.symbol ? dim.symbol.str() : "?");
+    sizes.push_back(dim.isStatic() ? std::to_string(dim.size)
+                    : dim.symbol   ? dim.symbol.str()
+                                   : "?");
   }
   return text + "[" + llvm::join(sizes, ",") + "]";
 }
@@ -303,8 +335,8 @@ SmallVector<int64_t> range(int64_t begin, int64_t end) {
 FailureOr<SmallVector<int64_t>> constantAxes(Value axes, int64_t rank,
                                              bool noneIfEmpty) {
   std::optional<SmallVector<int64_t>> given = SmallVector<int64_t>();
-  auto type = axes ? dyn_cast<RankedTensorType>(axes.getType())
-                   : RankedTensorType();
+  auto type =
+      axes ? dyn_cast<RankedTensorType>(axes.getType()) : RankedTensorType();
   if (axes && !(type && type.hasStaticShape() && type.getNumElements() == 0))
     given = constantInts(axes);
   if (!given)

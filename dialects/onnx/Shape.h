@@ -14,7 +14,8 @@ struct Dim {
   bool isStatic() const { return !mlir::ShapedType::isDynamic(size); }
   bool isOne() const { return size == 1; }
   bool surelyEquals(Dim other) const {
-    return size == other.size && (isStatic() || (symbol && symbol == other.symbol));
+    return size == other.size &&
+           (isStatic() || (symbol && symbol == other.symbol));
   }
 };
 using Shape = llvm::SmallVector<Dim>;
@@ -37,29 +38,42 @@ llvm::LogicalResult unknownRanks(llvm::ArrayRef<mlir::Type> elements,
                                  unsigned count,
                                  llvm::SmallVectorImpl<mlir::Type> &types);
 
-using FirstDim = llvm::function_ref<int64_t(int64_t operand, int64_t operandRank, int64_t rank)>;
-using SharedBy = llvm::function_ref<int64_t(int64_t operand, int64_t dim, int64_t rank)>;
-llvm::LogicalResult inferBroadcast(std::optional<mlir::Location> loc, mlir::ValueRange values, FirstDim firstDim,
-                                   SharedBy block, llvm::ArrayRef<mlir::Type> elements,
+using FirstDim = llvm::function_ref<int64_t(int64_t operand,
+                                            int64_t operandRank, int64_t rank)>;
+using SharedBy =
+    llvm::function_ref<int64_t(int64_t operand, int64_t dim, int64_t rank)>;
+llvm::LogicalResult inferBroadcast(std::optional<mlir::Location> loc,
+                                   mlir::ValueRange values, FirstDim firstDim,
+                                   SharedBy block,
+                                   llvm::ArrayRef<mlir::Type> elements,
                                    llvm::SmallVectorImpl<mlir::Type> &types);
-// `values` are the data and, optionally, the axes; `axes` fails where these are known at run time only.
-llvm::LogicalResult inferReduction(std::optional<mlir::Location> loc, mlir::ValueRange values,
-                                   llvm::FailureOr<llvm::SmallVector<int64_t>> axes, bool keepdims, mlir::Type element,
-                                   llvm::SmallVectorImpl<mlir::Type> &types);
+// `values` are the data and, optionally, the axes; `axes` fails where these are
+// known at run time only.
+llvm::LogicalResult
+inferReduction(std::optional<mlir::Location> loc, mlir::ValueRange values,
+               llvm::FailureOr<llvm::SmallVector<int64_t>> axes, bool keepdims,
+               mlir::Type element, llvm::SmallVectorImpl<mlir::Type> &types);
 
-llvm::LogicalResult inferRange(std::optional<mlir::Location> loc, mlir::ValueRange values,
+llvm::LogicalResult inferRange(std::optional<mlir::Location> loc,
+                               mlir::ValueRange values,
                                llvm::SmallVectorImpl<mlir::Type> &types);
 
 // Words of the records' expressions.
-mlir::Type dataType(mlir::MLIRContext *context, int64_t number); // TensorProto.DataType; null if there is none
+mlir::Type
+dataType(mlir::MLIRContext *context,
+         int64_t number); // TensorProto.DataType; null if there is none
 int64_t dataNumber(mlir::Type element);
-int64_t dataNumber(llvm::StringRef name); // float, in any case; 0 if there is none
+int64_t
+dataNumber(llvm::StringRef name); // float, in any case; 0 if there is none
 llvm::StringRef dataName(int64_t number);
 std::string describeType(mlir::Type type); // float[2,N,?], for messages
 mlir::Type boolean(mlir::MLIRContext *context);
 mlir::Type int64(mlir::MLIRContext *context);
-inline int64_t wrap(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+inline int64_t wrap(int64_t axis, int64_t rank) {
+  return axis < 0 ? axis + rank : axis;
+}
 llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
-llvm::FailureOr<llvm::SmallVector<int64_t>> constantAxes(mlir::Value axes, int64_t rank, bool noneIfEmpty);
+llvm::FailureOr<llvm::SmallVector<int64_t>>
+constantAxes(mlir::Value axes, int64_t rank, bool noneIfEmpty);
 
 } // namespace onnxc

@@ -2,8 +2,9 @@
 // two transforms of lengths a and b (Cooley and Tukey), so that matrices stay
 // small: 1024 is 32 * 32. A length that only the run knows, or one with a large
 // prime factor, is a convolution with a chirp (Bluestein), by transforms of a
-// power of two (Stockham): n log n of it, whatever its divisors. Real and imaginary parts are tensors of f64 of
-// their own, whose last dimension is the one that is transformed.
+// power of two (Stockham): n log n of it, whatever its divisors. Real and
+// imaginary parts are tensors of f64 of their own, whose last dimension is the
+// one that is transformed.
 #include "dialects/onnx/Signal.h"
 #include "dialects/onnx/OnnxDialect.h"
 
@@ -131,7 +132,7 @@ Length mapped(Graph &graph, Length x,
 
 Node flat(Node x) { return reshape(x, {-1}); }
 
-//===-- Lengths that only the run knows, or with large prime factors -------===//
+//===-- Lengths that only the run knows, or with large prime factors ------===//
 
 Complex times(Complex x, Complex y) {
   return multiply(x, y.re, y.im, [](Node v, Node w) { return v * w; });
@@ -218,9 +219,8 @@ Complex transform(Graph &graph, Complex x, Node length, double sign,
   });
   x = times(x, chirp(range(0, wanted, 1)));
   Node lead = slice(shape, 0, 0, rank - 1);
-  return each(x, [&](Node v) {
-    return reshapeTo(v, concat({lead, flat(wanted)}, 0));
-  });
+  return each(
+      x, [&](Node v) { return reshapeTo(v, concat({lead, flat(wanted)}, 0)); });
 }
 
 // The last dimension cut or filled up with zeros.

@@ -18,8 +18,8 @@ constexpr int64_t mostElements = 256;
 // Nor is a list with more entries one of axes, sizes or parts.
 constexpr int64_t longestList = 4096;
 namespace {
-// What may be looked through for one tensor. A chain that shares its parts would
-// be walked exponentially often, and a long one from each of its ends.
+// What may be looked through for one tensor. A chain that shares its parts
+// would be walked exponentially often, and a long one from each of its ends.
 struct Search {
   int visits = 500, depth = 100;
 };
@@ -76,12 +76,12 @@ static std::optional<Sizes> copiedElements(MovementOpInterface op,
   Sizes elements, sizes = namedSizes(result.getType());
   int64_t count = *product(sizes).number;
   for (int64_t i = 0; i < count; ++i)
-    elements.push_back(elementOf(op, inputs, result.getResultNumber(),
-                                 delinearize(i, sizes)));
+    elements.push_back(
+        elementOf(op, inputs, result.getResultNumber(), delinearize(i, sizes)));
   return elements;
 }
 
-//===-- Arithmetic on sizes ------------------------------------------------===//
+//===-- Arithmetic on sizes -----------------------------------------------===//
 
 namespace {
 // Runs the integer operations that a record's `scalar` has become, on sizes.
@@ -115,14 +115,16 @@ struct SizeInterpreter {
     auto arg = [&](unsigned i) { return numbers[op.getOperand(i)]; };
     llvm::APInt constant;
     if (matchPattern(&op, m_ConstantInt(&constant)))
-      return constant.getBitWidth() == 1 ? Index(int64_t(constant.getZExtValue()))
-                                         : Index(constant.getSExtValue());
+      return constant.getBitWidth() == 1
+                 ? Index(int64_t(constant.getZExtValue()))
+                 : Index(constant.getSExtValue());
     bool isTruth = op.getResult(0).getType().isInteger(1);
     if (auto compared = dyn_cast<arith::CmpIOp>(op))
       return number(compare(compared));
     if (isa<arith::SelectOp>(op))
       return select(truth(arg(0)), arg(1), arg(2));
-    if (isa<arith::ExtSIOp, arith::ExtUIOp>(op) || (isa<arith::TruncIOp>(op) && !isTruth))
+    if (isa<arith::ExtSIOp, arith::ExtUIOp>(op) ||
+        (isa<arith::TruncIOp>(op) && !isTruth))
       return arg(0);
     if (isa<arith::AndIOp>(op) && isTruth)
       return number(truth(arg(0)) && truth(arg(1)));
@@ -160,7 +162,8 @@ static std::optional<Sizes> computedElements(ScalarOpInterface op,
                                              OpResult result, Search &search) {
   std::vector<Input> inputs;
   for (Value operand : op->getOperands()) {
-    if (!isRanked(operand) || !getElementTypeOrSelf(operand.getType()).isInteger())
+    if (!isRanked(operand) ||
+        !getElementTypeOrSelf(operand.getType()).isInteger())
       return std::nullopt;
     std::optional<Sizes> elements = elementsOf(operand, search);
     if (!elements)
@@ -223,8 +226,8 @@ std::optional<Sizes> knownElements(Value value) {
 }
 
 FailureOr<Sizes> Input::elements() const {
-  if (rank() > 1 || (rank() == 1 && (!sizes[0].number ||
-                                     sizes[0].get() > longestList)))
+  if (rank() > 1 ||
+      (rank() == 1 && (!sizes[0].number || sizes[0].get() > longestList)))
     return failure();
   if (rank() == 0)
     return Sizes{at({})};

@@ -49,8 +49,8 @@ struct Report {
 
 // Gives no shapes at all where a rank cannot be known yet. Results beyond the
 // list of element types have the last one.
-using ShapeFormula = llvm::function_ref<llvm::FailureOr<Shapes>(
-    Report, llvm::ArrayRef<Input>)>;
+using ShapeFormula =
+    llvm::function_ref<llvm::FailureOr<Shapes>(Report, llvm::ArrayRef<Input>)>;
 llvm::LogicalResult inferSizes(std::optional<mlir::Location> loc,
                                mlir::ValueRange values, ShapeFormula formula,
                                llvm::ArrayRef<mlir::Type> elements,
@@ -94,8 +94,7 @@ struct ExpectedSizes {
 // number where any of them says it.
 llvm::SmallVector<ExpectedSizes> expectedSizes(const RecurrentOperands &net);
 // All outputs, then the last states.
-llvm::FailureOr<Shapes> recurrentShapes(Report report,
-                                        const RecurrentOperands &net,
-                                        int64_t results);
+llvm::FailureOr<Shapes>
+recurrentShapes(Report report, const RecurrentOperands &net, int64_t results);
 
 } // namespace onnxc

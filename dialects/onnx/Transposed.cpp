@@ -1,6 +1,7 @@
-// A transposed convolution of stride s as s convolutions for each dimension, one
-// for each residue of the output's position modulo s: the taps that meet
-// elements of the image, mirrored. Nothing is multiplied by a zero between them.
+// A transposed convolution of stride s as s convolutions for each dimension,
+// one for each residue of the output's position modulo s: the taps that meet
+// elements of the image, mirrored. Nothing is multiplied by a zero between
+// them.
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
@@ -124,8 +125,9 @@ Node scattered(Graph &graph, Node x, Node w, const TransposedConvolution &how,
   }
   Node kernels = reshapeTo(w, concat({group, channels, taps}, 0));
   Node batch = sizeOf(x, 0);
-  Node columns = matmul(transpose(kernels, {0, 2, 1}),
-                        reshapeTo(x, concat({batch, group, channels, places}, 0)));
+  Node columns =
+      matmul(transpose(kernels, {0, 2, 1}),
+             reshapeTo(x, concat({batch, group, channels, places}, 0)));
   return graph.op("onnx.Col2Im",
                   {reshapeTo(columns, concat({batch, taps * group, places}, 0)),
                    concat(image, 0), slice(shapeOf(w), 0, 2, rankOf(w))},
@@ -277,7 +279,7 @@ SmallVector<Node> convTranspose(Graph &graph, Node x, Node w, Node b,
   return {cutBorders(graph, whole, x, w, b, how)};
 }
 
-//===-- Einsum ---------------------------------------------------------------===//
+//===-- Einsum ------------------------------------------------------------===//
 
 namespace {
 // Letters of a term, and where `...` stands among them.

@@ -95,7 +95,8 @@ std::optional<Steps> stepsOf(const TreeEnsemble &trees) {
   return steps;
 }
 
-// How many steps the longest way from a root to a leaf has; -1 if it is endless.
+// How many steps the longest way from a root to a leaf has; -1 if it is
+// endless.
 int64_t depthOf(const Steps &steps, ArrayRef<int64_t> roots) {
   SmallVector<int64_t> front(roots);
   for (int64_t depth = 0; depth <= steps.size(); ++depth) {
@@ -136,8 +137,8 @@ Node advance(Graph &graph, const Steps &steps, Node x, Node at) {
   };
   Node value = graph.op("onnx.GatherElements", {x, pick(steps.feature)},
                         {{"axis", int64_t(1)}});
-  Node split = castLike(
-      gather(graph.doubles(steps.split, {steps.size()}), at, 0), x);
+  Node split =
+      castLike(gather(graph.doubles(steps.split, {steps.size()}), at, 0), x);
   llvm::SmallSetVector<int64_t, 8> modes(steps.mode.begin(), steps.mode.end());
   Node goes;
   for (int64_t mode : modes) {
@@ -155,7 +156,8 @@ Node aggregated(const TreeEnsemble &trees, Node hit, Node weights) {
   };
   auto over = [](StringRef name) {
     return [name](Node x) {
-      return x.graph->op(name, {x, x.graph->ints({1})}, {{"keepdims", int64_t(0)}});
+      return x.graph->op(name, {x, x.graph->ints({1})},
+                         {{"keepdims", int64_t(0)}});
     };
   };
   if (trees.aggregate == Sum || trees.aggregate == Average) {
@@ -207,16 +209,18 @@ SmallVector<Node> evaluateTrees(Graph &graph, Node x,
     return graph.fail("expected rows of more than " +
                       Twine(*llvm::max_element(steps->feature)) +
                       " features, got " + Twine(features));
-  Node at = expand(graph.ints(trees.roots),
-                   concat({sizeOf(x, 0),
-                           graph.ints({int64_t(trees.roots.size())})}, 0));
+  Node at = expand(
+      graph.ints(trees.roots),
+      concat({sizeOf(x, 0), graph.ints({int64_t(trees.roots.size())})}, 0));
   for (int64_t step = 0; step < depth; ++step)
     at = advance(graph, *steps, x, at);
   // Every tree ends at a leaf.
   Node leaf = at - nodes;
-  Node weight = castLike(
-      gather(graph.doubles(trees.leafWeights,
-                           {int64_t(trees.leafWeights.size())}), leaf, 0), x);
+  Node weight =
+      castLike(gather(graph.doubles(trees.leafWeights,
+                                    {int64_t(trees.leafWeights.size())}),
+                      leaf, 0),
+               x);
   Node column = gather(graph.ints(trees.leafColumns), leaf, 0);
   Node hit = unsqueeze(column, {2}) == graph.ints(range(0, trees.columns));
   Node y = aggregated(trees, hit, unsqueeze(weight, {2}));

@@ -26,8 +26,7 @@ static LogicalResult slide(Report report, WindowDim &dim,
   StringRef autoPad = attributes.autoPad;
   if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
     dim.result = ceilDiv(image, stride);
-    Index total =
-        greatest((dim.result - 1) * stride + dim.reach() - image, 0);
+    Index total = greatest((dim.result - 1) * stride + dim.reach() - image, 0);
     Index less = total / 2;
     dim.before = autoPad == "SAME_UPPER" ? less : total - less;
     dim.after = total - dim.before;
@@ -45,7 +44,8 @@ static LogicalResult slide(Report report, WindowDim &dim,
                     *image.number, " elements and their padding");
     dim.result = room / stride + 1;
   }
-  if (attributes.ceil) // a window begins inside the image or its padding before it
+  if (attributes
+          .ceil) // a window begins inside the image or its padding before it
     dim.result = least(dim.result, ceilDiv(image + dim.before, stride));
   return success();
 }
@@ -67,8 +67,13 @@ FailureOr<Window> slidingWindow(Report report, ArrayRef<Index> image,
   for (int64_t i = 0; i < count; ++i) {
     if (kernel[i].number && *kernel[i].number <= 0)
       return report("the kernel has size ", *kernel[i].number);
-    window.push_back({kernel[i], (*strides)[i], (*dilations)[i], (*pads)[i],
-                      (*pads)[count + i], image[i], {}});
+    window.push_back({kernel[i],
+                      (*strides)[i],
+                      (*dilations)[i],
+                      (*pads)[i],
+                      (*pads)[count + i],
+                      image[i],
+                      {}});
     if (failed(slide(report, window.back(), attributes)))
       return failure();
   }

@@ -31,9 +31,9 @@ OperandRange KernelOp::getYielded() {
 static LogicalResult verifyArguments(KernelOp op) {
   Block *block = op.getBodyBlock();
   if (block->getNumArguments() != op->getNumOperands()) // C1
-    return op.emitOpError() << "expected " << op->getNumOperands()
-                            << " block arguments, got "
-                            << block->getNumArguments();
+    return op.emitOpError()
+           << "expected " << op->getNumOperands() << " block arguments, got "
+           << block->getNumArguments();
   for (OpOperand &operand : op->getOpOperands()) {
     Type expected = tensorForm(operand.get().getType());
     Type actual = op.getBlockArgument(operand).getType();
@@ -51,8 +51,8 @@ static LogicalResult verifyYield(KernelOp op) {
     return op.emitOpError() << "expected the body to end in onnxc.yield";
   if (yield.getValues().size() != op.getOutputs().size()) // C2
     return op.emitOpError()
-           << "expected " << op.getOutputs().size()
-           << " yielded values, got " << yield.getValues().size();
+           << "expected " << op.getOutputs().size() << " yielded values, got "
+           << yield.getValues().size();
   for (auto [value, output] : llvm::zip(yield.getValues(), op.getOutputs()))
     if (tensorForm(value.getType()) != tensorForm(output.getType()))
       return op.emitOpError() << "yields " << value.getType()
@@ -61,8 +61,8 @@ static LogicalResult verifyYield(KernelOp op) {
 }
 
 LogicalResult KernelOp::verify() {
-  bool tensors = llvm::all_of(getOutputs().getTypes(),
-                              llvm::IsaPred<RankedTensorType>);
+  bool tensors =
+      llvm::all_of(getOutputs().getTypes(), llvm::IsaPred<RankedTensorType>);
   bool buffers =
       llvm::all_of(getOutputs().getTypes(), llvm::IsaPred<MemRefType>);
   if (!tensors && !buffers) // C3
@@ -140,9 +140,9 @@ LogicalResult KernelOp::bufferize(RewriterBase &rewriter,
   }
   ArrayRef<Value> all = operands;
   size_t inputCount = getInputs().size();
-  auto kernel = KernelOp::create(rewriter, getLoc(), TypeRange(), getSchedule(),
-                                 all.take_front(inputCount),
-                                 all.drop_front(inputCount));
+  auto kernel =
+      KernelOp::create(rewriter, getLoc(), TypeRange(), getSchedule(),
+                       all.take_front(inputCount), all.drop_front(inputCount));
   kernel->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.inlineRegionBefore(getBody(), kernel.getBody(),
                               kernel.getBody().end());

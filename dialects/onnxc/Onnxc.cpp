@@ -35,13 +35,15 @@ LogicalResult OnnxcDialect::verifyOperationAttribute(Operation *op,
   StringRef name = attribute.getName();
   auto isWord = [&](ArrayRef<StringRef> words) {
     auto text = dyn_cast<StringAttr>(attribute.getValue());
-    return text && (words.empty() || llvm::is_contained(words, text.getValue()));
+    return text &&
+           (words.empty() || llvm::is_contained(words, text.getValue()));
   };
   auto level = dyn_cast<IntegerAttr>(attribute.getValue());
   if (name == levelAttrName && !(level && level.getValue().ule(3)))
     return op->emitError() << "'" << name << "' must be an integer from 0 to 3";
   if (name == numericsAttrName && !isWord({"default", "strict"}))
-    return op->emitError() << "'" << name << "' must be \"default\" or \"strict\"";
+    return op->emitError() << "'" << name
+                           << "' must be \"default\" or \"strict\"";
   if ((name == stageAttrName || name == prefixAttrName ||
        name == outsideAttrName) &&
       !isWord({}))

@@ -1,4 +1,5 @@
-// The compiler's own dialect: operations and attributes that are neither ONNX's nor upstream's.
+// The compiler's own dialect: operations and attributes that are neither ONNX's
+// nor upstream's.
 #pragma once
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"

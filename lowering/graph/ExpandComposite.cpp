@@ -1,5 +1,5 @@
-// A composite operator is kept whole as long as somebody has a fast lowering for
-// the whole; here it becomes its body.
+// A composite operator is kept whole as long as somebody has a fast lowering
+// for the whole; here it becomes its body.
 #include "dialects/onnx/Families.h"
 #include "lowering/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"

@@ -182,15 +182,10 @@ LogicalResult fixLengths(Operation *op) {
       .Case([&](MaxUnpoolOp op) {
         return of({op.getOutputShape(), "output_shape"}, rankOf(op.getX()));
       })
-      .Case([&](TopKOp op) {
-        return of({op.getK(), "K"}, 1);
-      })
-      .Case([&](TriluOp op) {
-        return of({op.getK(), "k"}, 1);
-      })
-      .Case<CumSumOp, CumProdOp>([&](auto op) {
-        return of({op.getAxis(), "axis"}, 1);
-      })
+      .Case([&](TopKOp op) { return of({op.getK(), "K"}, 1); })
+      .Case([&](TriluOp op) { return of({op.getK(), "k"}, 1); })
+      .Case<CumSumOp, CumProdOp>(
+          [&](auto op) { return of({op.getAxis(), "axis"}, 1); })
       .Case([&](DropoutOp op) {
         return ListFixer(op).fix(
             {{op.getRatio(), "ratio"}, {op.getTrainingMode(), "training_mode"}},

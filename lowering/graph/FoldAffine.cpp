@@ -51,8 +51,7 @@ struct NormalizationIsAffine : OpRewritePattern<BatchNormalizationOp> {
     Graph graph(rewriter, op.getLoc());
     SmallVector<Node> n = nodesOf(graph, op->getOperands());
     Node x = n[0], scale = n[1], offset = n[2], mean = n[3], variance = n[4];
-    Node factor =
-        scale / onnxc::op<SqrtOp>(variance + op.getEpsilon());
+    Node factor = scale / onnxc::op<SqrtOp>(variance + op.getEpsilon());
     Node shift = offset - mean * factor;
     Node y = x * perChannel(castLike(factor, x), type.getRank()) +
              perChannel(castLike(shift, x), type.getRank());
@@ -111,8 +110,8 @@ struct ScaleWeights : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op,
                                 PatternRewriter &rewriter) const override {
-    for (auto [value, factor] : {std::pair(op.getA(), op.getB()),
-                                 std::pair(op.getB(), op.getA())}) {
+    for (auto [value, factor] :
+         {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
       ConvOp conv = foldableConv(value);
       if (!conv || !isPerChannel(factor, conv) ||
           factor.getType() == conv.getType())
@@ -122,8 +121,7 @@ struct ScaleWeights : OpRewritePattern<MulOp> {
       SmallVector<int64_t> shape(rankOf(weights), 1);
       shape[0] = -1;
       Node scaled = weights * onnxc::op<ReshapeOp>({scale, graph.ints(shape)});
-      Node bias =
-          conv.getB() ? Node(graph, conv.getB()) * scale : Node();
+      Node bias = conv.getB() ? Node(graph, conv.getB()) * scale : Node();
       ConvOp merged =
           graph.failed ? ConvOp() : withWeights(rewriter, conv, scaled, bias);
       if (!merged)
@@ -139,8 +137,8 @@ struct ShiftBias : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AddOp op,
                                 PatternRewriter &rewriter) const override {
-    for (auto [value, offset] : {std::pair(op.getA(), op.getB()),
-                                 std::pair(op.getB(), op.getA())}) {
+    for (auto [value, offset] :
+         {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
       ConvOp conv = foldableConv(value);
       if (!conv || !isPerChannel(offset, conv))
         continue;
@@ -150,10 +148,10 @@ struct ShiftBias : OpRewritePattern<AddOp> {
       Node shift = asVector({graph, offset});
       Node bias = conv.getB() ? Node(graph, conv.getB()) + shift
                               : expand(shift, graph.ints(channels));
-      ConvOp merged = graph.failed
-                          ? ConvOp()
-                          : withWeights(rewriter, conv,
-                                        Node(graph, conv.getW()), bias);
+      ConvOp merged =
+          graph.failed
+              ? ConvOp()
+              : withWeights(rewriter, conv, Node(graph, conv.getW()), bias);
       if (!merged)
         return failure();
       rewriter.replaceOp(op, merged->getResults());
@@ -166,8 +164,7 @@ struct ShiftBias : OpRewritePattern<AddOp> {
 struct FoldAffine : impl::FoldAffineBase<FoldAffine> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<NormalizationIsAffine, ScaleWeights, ShiftBias>(
-        &getContext());
+    patterns.add<NormalizationIsAffine, ScaleWeights, ShiftBias>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

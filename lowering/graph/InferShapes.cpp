@@ -117,8 +117,8 @@ std::string problemOf(Region &branch, FreshNames &names) {
   ScopedDiagnosticHandler handler(
       branch.getContext(), [&](Diagnostic &diagnostic) {
         if (problem.empty())
-          problem = describeNode(diagnostic.getLocation()) + ": " +
-                    diagnostic.str();
+          problem =
+              describeNode(diagnostic.getLocation()) + ": " + diagnostic.str();
         return success();
       });
   return failed(inferRegion(branch, names)) ? problem : "";

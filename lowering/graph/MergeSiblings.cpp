@@ -31,8 +31,7 @@ int64_t mapsOf(ConvOp conv) { return weightsOf(conv).getDimSize(0); }
 bool mayMerge(ConvOp conv, int64_t lanes) {
   return conv.getGroup() == 1 && matchPattern(conv.getW(), m_Constant()) &&
          (!conv.getB() || matchPattern(conv.getB(), m_Constant())) &&
-         weightsOf(conv).getElementType().isF32() &&
-         mapsOf(conv) % lanes != 0;
+         weightsOf(conv).getElementType().isF32() && mapsOf(conv) % lanes != 0;
 }
 
 SmallVector<NamedAttribute> attributesOf(ConvOp conv) {
@@ -70,8 +69,9 @@ Node biasOf(Graph &graph, ArrayRef<ConvOp> siblings) {
     return {};
   SmallVector<Node> parts;
   for (ConvOp conv : siblings)
-    parts.push_back(conv.getB() ? Node(graph, conv.getB())
-                                : graph.floats(SmallVector<float>(mapsOf(conv))));
+    parts.push_back(conv.getB()
+                        ? Node(graph, conv.getB())
+                        : graph.floats(SmallVector<float>(mapsOf(conv))));
   return concat(parts, 0);
 }
 

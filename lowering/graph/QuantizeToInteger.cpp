@@ -30,7 +30,8 @@ bool isScalar(Value value) {
 // Where one scale holds for the tensor, or for each index along an axis.
 std::optional<Quantized> dequantized(Graph &graph, Value value) {
   auto from = value.getDefiningOp<DequantizeLinearOp>();
-  if (!from || from.getBlockSize() || !from.getXScale().getType().getElementType().isF32() ||
+  if (!from || from.getBlockSize() ||
+      !from.getXScale().getType().getElementType().isF32() ||
       !isa<RankedTensorType>(from.getX().getType()))
     return std::nullopt;
   Node numbers(graph, from.getX());
@@ -103,8 +104,8 @@ Node integerProduct(Graph &graph, Op op, Quantized x, Quantized w, Node bias,
          zero},
         {{"transA", op.getTransA()}, {"transB", op.getTransB()}});
   else
-    return onnxc::op<QLinearMatMulOp>({x.numbers, x.scale, x.zero, w.numbers,
-                                       w.scale, w.zero, scale, zero});
+    return onnxc::op<QLinearMatMulOp>(
+        {x.numbers, x.scale, x.zero, w.numbers, w.scale, w.zero, scale, zero});
 }
 
 // The dimension of the second operand along which its scales may differ.
@@ -116,8 +117,7 @@ bool isPlain(ConvOp) { return true; }
 bool isPlain(MatMulOp) { return true; }
 bool isPlain(GemmOp op) {
   return op.getAlpha() == 1 && op.getBeta() == 1 &&
-         (!op.getC() ||
-          cast<ShapedType>(op.getC().getType()).getRank() == 1);
+         (!op.getC() || cast<ShapedType>(op.getC().getType()).getRank() == 1);
 }
 
 Value biasOf(ConvOp op) { return op.getB(); }

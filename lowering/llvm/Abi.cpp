@@ -23,8 +23,8 @@ LLVM::LLVMStructType callStruct(MLIRContext *context) {
 
 LLVM::LLVMStructType parallelStruct(MLIRContext *context) {
   Type ptr = LLVM::LLVMPointerType::get(context);
-  return LLVM::LLVMStructType::getLiteral(
-      context, {IntegerType::get(context, 32), ptr});
+  return LLVM::LLVMStructType::getLiteral(context,
+                                          {IntegerType::get(context, 32), ptr});
 }
 
 Value callSupport(ImplicitLocOpBuilder &builder, StringRef name, Type result,

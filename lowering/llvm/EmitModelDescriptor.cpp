@@ -133,7 +133,7 @@ LLVM::LLVMFuncOp Emitter::beginFunction(StringRef name, TypeRange inputs,
   return func;
 }
 
-//===-- Sizes -----------------------------------------------------------===//
+//===-- Sizes -------------------------------------------------------------===//
 
 // Stage memory's formula takes indices. Callers get two forms of it: over an
 // array for the descriptor, with one argument per symbol for the header.
@@ -153,8 +153,7 @@ LogicalResult Emitter::emitArenaBytes() {
   SmallVector<Value> values;
   for (size_t i = 0; i < symbols; ++i)
     values.push_back(load(i64, element(i64, overArray.getArgument(0), i)));
-  LLVM::ReturnOp::create(builder,
-                         sharedBytes(checkedBytes(formula, values)));
+  LLVM::ReturnOp::create(builder, sharedBytes(checkedBytes(formula, values)));
   SmallVector<Type> inputs(symbols, i64);
   LLVM::LLVMFuncOp typed =
       beginFunction("model_arena_bytes", inputs, i64, LLVM::Linkage::External);
@@ -176,10 +175,11 @@ Value Emitter::checkedBytes(func::FuncOp formula, ArrayRef<Value> symbols) {
     args.push_back(toIndex(symbol));
     both(arith::CmpIOp::create(builder, same, fromIndex(args.back()), symbol));
   }
-  Value bytes = fromIndex(
-      func::CallOp::create(builder, formula, args).getResult(0));
+  Value bytes =
+      fromIndex(func::CallOp::create(builder, formula, args).getResult(0));
   Value largest = constant(i64, llvm::maxIntN(indexType.getWidth()));
-  both(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes, largest));
+  both(
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes, largest));
   return arith::SelectOp::create(builder, fits, bytes, none);
 }
 
@@ -193,8 +193,8 @@ Value Emitter::sharedBytes(Value bytes) {
   if (!workerBytes())
     return bytes;
   Value none = constant(i64, -1);
-  Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes,
-                                       none);
+  Value exists =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes, none);
   Value rest =
       arith::SubIOp::create(builder, bytes, constant(i64, workerBytes()));
   return arith::SelectOp::create(builder, exists, rest, none);
@@ -264,7 +264,7 @@ unsigned Emitter::outputDimCount() const {
   return count;
 }
 
-//===-- The descriptor --------------------------------------------------===//
+//===-- The descriptor ----------------------------------------------------===//
 
 void Emitter::addDims(Table &dims, const InterfaceValue &value) {
   for (const InterfaceDim &dim : value.dims) {
@@ -374,7 +374,7 @@ void Emitter::emitDescriptor() {
       .setAlignment(8);
 }
 
-//===-- The entries -----------------------------------------------------===//
+//===-- The entries -------------------------------------------------------===//
 
 // The generic entry: check everything, find the buffers, run.
 void Emitter::emitCall() {

@@ -80,13 +80,12 @@ public:
     SmallVector<Value> sizes;
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       sizes.push_back(memref::DimOp::create(builder, op.getValue(), dim));
-    Value status =
-        abi::callSupport(builder, "onnxc_result", i32,
-                         {call, integer(i32, op.getIndex()),
-                          dataOf(op.getValue(), view.getOffset(), bytes),
-                          arrayOf(sizes), arrayOf(view.getStrides()),
-                          integer(i32, type.getRank()),
-                          integer(i32, bitsOf(op, bytes))});
+    Value status = abi::callSupport(
+        builder, "onnxc_result", i32,
+        {call, integer(i32, op.getIndex()),
+         dataOf(op.getValue(), view.getOffset(), bytes), arrayOf(sizes),
+         arrayOf(view.getStrides()), integer(i32, type.getRank()),
+         integer(i32, bitsOf(op, bytes))});
     Value isStored = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq,
                                           status, integer(i32, ONNXC_OK));
     Block *next = split(op), *failed = func.addBlock();

@@ -27,11 +27,10 @@ struct LowerLoops : impl::LowerLoopsBase<LowerLoops> {
           !op->hasTrait<OpTrait::IsTerminator>())
         loops.push_back(op);
     });
-    auto config =
-        GreedyRewriteConfig()
-            .setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
-            .enableFolding(false)
-            .enableConstantCSE(false);
+    auto config = GreedyRewriteConfig()
+                      .setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
+                      .enableFolding(false)
+                      .enableConstantCSE(false);
     if (failed(applyOpPatternsGreedily(loops, std::move(patterns), config)))
       signalPassFailure();
   }

@@ -45,7 +45,8 @@ LogicalResult convert(ModuleOp module, unsigned indexBits) {
   populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
   populateFuncToLLVMConversionPatterns(types, patterns);
   populateMathToLLVMConversionPatterns(types, patterns);
-  vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+  vector::populateVectorTransferLoweringPatterns(patterns,
+                                                 /*maxTransferRank=*/1);
   populateVectorToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
   LLVMConversionTarget target(*context);

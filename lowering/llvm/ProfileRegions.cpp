@@ -80,9 +80,9 @@ private:
   void clear(ImplicitLocOpBuilder &b, int64_t last) {
     Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
     for (int64_t number = 0; number <= last; ++number)
-      memref::StoreOp::create(b, zero, table,
-                              arith::ConstantIndexOp::create(b, number)
-                                  .getResult());
+      memref::StoreOp::create(
+          b, zero, table,
+          arith::ConstantIndexOp::create(b, number).getResult());
   }
 
   Value ticks(ImplicitLocOpBuilder &b) {

@@ -64,8 +64,7 @@ LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, ArrayRef<unsigned> numbers,
     arguments[argument] = LLVM::ExtractValueOp::create(b, all, i);
   auto number = [&](unsigned argument) -> Value {
     Value value = task.getArgument(argument);
-    return indexType == i32 ? value
-                            : LLVM::ZExtOp::create(b, indexType, value);
+    return indexType == i32 ? value : LLVM::ZExtOp::create(b, indexType, value);
   };
   arguments.push_back(number(2));
   arguments.push_back(number(1));
@@ -141,9 +140,8 @@ void Runner::run(LLVM::CallOp call, LLVM::LLVMFuncOp kernel) {
   Block *shared = b.createBlock(alone);
   b.setLoc(call.getLoc());
   b.setInsertionPointToEnd(before);
-  Value parallel =
-      field(abi::callStruct(b.getContext()), model.getArguments().back(),
-            abi::callParallel);
+  Value parallel = field(abi::callStruct(b.getContext()),
+                         model.getArguments().back(), abi::callParallel);
   Value none =
       LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
   Value isThere =
@@ -168,10 +166,10 @@ struct RunTasks : impl::RunTasksBase<RunTasks> {
     model.walk([&](LLVM::CallOp call) { calls.push_back(call); });
     Runner runner(model);
     for (LLVM::CallOp call : calls) {
-      auto kernel = call.getCallee()
-                        ? getOperation().lookupSymbol<LLVM::LLVMFuncOp>(
-                              *call.getCallee())
-                        : LLVM::LLVMFuncOp();
+      auto kernel =
+          call.getCallee()
+              ? getOperation().lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee())
+              : LLVM::LLVMFuncOp();
       if (kernel && kernel->hasAttr(tasksAttrName))
         runner.run(call, kernel);
     }

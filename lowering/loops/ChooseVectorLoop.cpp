@@ -115,8 +115,8 @@ Changes NestEmitter::changesAlong(ArrayRef<unsigned> loops) {
     NestOperand &operand = nest.operands[i];
     return i >= nest.inputCount() ||
            (!operand.scalar && llvm::any_of(loops, [&](unsigned loop) {
-              return !isConstantIntValue(operand.strides[loop], 0);
-            }));
+             return !isConstantIntValue(operand.strides[loop], 0);
+           }));
   };
   auto ofIndex = [&](unsigned dim) {
     std::optional<unsigned> loop = nest.loopOfDim(dim);

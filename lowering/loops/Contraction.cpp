@@ -25,8 +25,8 @@ bool isLinear(AffineExpr expr) {
 bool isReadable(AffineMap map, unsigned vector) {
   for (auto [i, index] : llvm::enumerate(map.getResults())) {
     std::optional<GroupIndex> group = groupIndex(index);
-    bool alongLanes = group && group->lane == vector &&
-                      i + 1 == map.getNumResults();
+    bool alongLanes =
+        group && group->lane == vector && i + 1 == map.getNumResults();
     if (!alongLanes && !isLinear(index))
       return false;
   }
@@ -210,7 +210,8 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
   Type element = getElementTypeOrSelf(root.getResult(0));
   int64_t lanes = target.getVectorBits() / element.getIntOrFloatBitWidth();
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  if (lanes < 2 || ShapedType::isDynamic(extents[loop]) || extents[loop] < lanes)
+  if (lanes < 2 || ShapedType::isDynamic(extents[loop]) ||
+      extents[loop] < lanes)
     return false;
   SmallVector<unsigned> rows = llvm::filter_to_vector(
       roles.pixels, [&](unsigned loop) { return extents[loop] != 1; });
@@ -233,9 +234,10 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
 bool sharesNothing(linalg::GenericOp root, const LoopRoles &roles) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   auto isLong = [&](unsigned loop) { return extents[loop] != 1; };
-  SmallVector<AffineMap> maps = llvm::map_to_vector(
-      root.getDpsInputOperands(),
-      [&](OpOperand *input) { return root.getMatchingIndexingMap(input); });
+  SmallVector<AffineMap> maps =
+      llvm::map_to_vector(root.getDpsInputOperands(), [&](OpOperand *input) {
+        return root.getMatchingIndexingMap(input);
+      });
   auto movesPlainly = [&](AffineMap map) {
     return map.isProjectedPermutation(/*allowZeroInResults=*/true) &&
            map.isFunctionOfDim(roles.vector);

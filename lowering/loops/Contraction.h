@@ -30,8 +30,8 @@ struct LoopRoles {
 };
 
 // Fails unless every iteration is an elementwise update of one output element
-// and the inputs are read at sums of multiples of the loops, or innermost at the
-// group of the vector's lane.
+// and the inputs are read at sums of multiples of the loops, or innermost at
+// the group of the vector's lane.
 mlir::FailureOr<LoopRoles> inferLoopRoles(mlir::linalg::GenericOp root);
 
 // One padded dimension of an input, read at
@@ -63,8 +63,8 @@ bool isDepthwise(mlir::linalg::GenericOp root, const LoopRoles &roles);
 int64_t constantTerm(mlir::AffineExpr sum);
 
 // Whether vectors had better lie along a sum than along outputs: what they read
-// lies apart there and is not shared by rows of a tile, but it lies side by side
-// along the sum.
+// lies apart there and is not shared by rows of a tile, but it lies side by
+// side along the sum.
 bool sumsAlongVectors(mlir::linalg::GenericOp root, const LoopRoles &roles,
                       TargetAttr target);
 

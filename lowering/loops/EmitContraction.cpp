@@ -173,9 +173,9 @@ void ContractionEmitter::walkPanel(ArrayRef<int> steps, Tile &tile) {
     *access = original;
 }
 
-// Whether channels that are no whole vectors end with a vector that overlaps the
-// one before: what both compute is the same, and needs no code of its own for
-// the lanes that exist. Not where weights lie in panels.
+// Whether channels that are no whole vectors end with a vector that overlaps
+// the one before: what both compute is the same, and needs no code of its own
+// for the lanes that exist. Not where weights lie in panels.
 bool ContractionEmitter::overlapsAtEnd() {
   std::optional<int64_t> size =
       getConstantIntValue(nest.sizes[nest.roles.vector]);
@@ -185,8 +185,7 @@ bool ContractionEmitter::overlapsAtEnd() {
   bool isPlain = llvm::none_of(values.accesses, [](auto &entry) {
     return entry.second.group || entry.second.edge;
   });
-  return isPlain &&
-         kernel.getBodyBlock()->getOps<linalg::UnPackOp>().empty() &&
+  return isPlain && kernel.getBodyBlock()->getOps<linalg::UnPackOp>().empty() &&
          llvm::none_of(kernel.getDpsInitsMutable(), [&](OpOperand &output) {
            return kernel.readsOutput(output);
          });
@@ -312,7 +311,8 @@ std::optional<RowWindow> ContractionEmitter::staticRowWindow() {
 
 // Where copies of the panels lie: a group of them, of one piece each.
 Access ContractionEmitter::accessOfRoom(const Tile &tile) {
-  int64_t columns = nest.schedule.getColumns(), depth = nest.schedule.getDepth();
+  int64_t columns = nest.schedule.getColumns(),
+          depth = nest.schedule.getDepth();
   Access access{nest.room, number(b, 0),
                 SmallVector<OpFoldResult>(tile.loops.size(), number(b, 0))};
   access.strides[nest.roles.vector] = number(b, 1);
@@ -324,7 +324,8 @@ Access ContractionEmitter::accessOfRoom(const Tile &tile) {
   }
   if (tile.firstPanel) {
     access.strides[values.panelLoop()] = panel;
-    access.offset = multiply(b, panel, subtract(b, number(b, 0), tile.firstPanel));
+    access.offset =
+        multiply(b, panel, subtract(b, number(b, 0), tile.firstPanel));
   }
   if (tile.from)
     access.offset =

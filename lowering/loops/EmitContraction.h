@@ -13,8 +13,8 @@ namespace onnxc {
 mlir::FailureOr<mlir::linalg::GenericOp> findContraction(KernelOp kernel);
 
 // Emits what `kernel` computes at the builder's insertion point. `arguments`
-// are the buffers for the block arguments of its body. Where `backwards`, an i1,
-// is there and set, panels are walked from the last one.
+// are the buffers for the block arguments of its body. Where `backwards`, an
+// i1, is there and set, panels are walked from the last one.
 llvm::LogicalResult emitContraction(mlir::ImplicitLocOpBuilder &b,
                                     KernelOp kernel, mlir::ValueRange arguments,
                                     const LoopRanges &ranges = {},

@@ -28,7 +28,7 @@ Place NestEmitter::enter(const Place &place, unsigned loop, OpFoldResult at) {
 }
 
 void NestEmitter::forEach(ArrayRef<unsigned> loops, const Place &place,
-                      llvm::function_ref<void(const Place &)> body) {
+                          llvm::function_ref<void(const Place &)> body) {
   fold(loops, place, {}, [&](const Place &inside, ValueRange) {
     body(inside);
     return SmallVector<Value>();
@@ -129,7 +129,7 @@ Value NestEmitter::load(unsigned number, const Place &place, Step step) {
 }
 
 void NestEmitter::store(unsigned output, Value value, const Place &place,
-                    Step step) {
+                        Step step) {
   unsigned operand = nest.inputCount() + output;
   NestOperand &target = nest.operands[operand];
   Value at = asValue(b, place.offsets[operand]);
@@ -163,8 +163,8 @@ LanePosition NestEmitter::position(unsigned dim, const Place &place) {
 //===-- Steps -------------------------------------------------------------===//
 
 SmallVector<Value> NestEmitter::runBody(const Place &place, Step step,
-                                    ArrayRef<Value> accumulators,
-                                    ArrayRef<Operation *> without) {
+                                        ArrayRef<Value> accumulators,
+                                        ArrayRef<Operation *> without) {
   LaneBody body(b, step.lanes, step.mask, permutes);
   for (auto [inBody, value] : heldInBody)
     body.set(inBody, value);
@@ -228,7 +228,8 @@ void NestEmitter::holdInBody(const Changes &changes, const Place &place) {
 }
 
 // A few vectors (or one element) of all outputs, over all reductions.
-void NestEmitter::parallelBlock(const Place &place, Step step, unsigned vectors) {
+void NestEmitter::parallelBlock(const Place &place, Step step,
+                                unsigned vectors) {
   unsigned outputs = nest.op.getNumDpsInits();
   SmallVector<Place> places;
   SmallVector<Value> start;

@@ -31,7 +31,7 @@ private:
 
   ImplicitLocOpBuilder &b;
   int64_t lanes, columns;
-  unsigned apart, rank; // the dimension of the columns; of the source
+  unsigned apart, rank;        // the dimension of the columns; of the source
   SmallVector<unsigned> place; // of each dimension among the target's
   Products products;
   StridedBuffer from, to;
@@ -56,8 +56,8 @@ Packer::Packer(ImplicitLocOpBuilder &b, linalg::PackOp pack, int64_t lanes,
   to = flatten(b, target, sizesOf(b, target), products);
   fromOffset = from.offset;
   toOffset = to.offset;
-  type = VectorType::get(
-      {lanes}, cast<MemRefType>(source.getType()).getElementType());
+  type = VectorType::get({lanes},
+                         cast<MemRefType>(source.getType()).getElementType());
 }
 
 void Packer::forEach(OpFoldResult begin, OpFoldResult end, int64_t step,
@@ -141,16 +141,17 @@ void Packer::square(OpFoldResult at, int64_t column, OpFoldResult element,
     }
     rows.push_back(value);
   }
-  OpFoldResult start = add(
-      b, add(b, toOffset, multiply(b, at, to.strides[place[apart]])),
-      add(b, multiply(b, element, to.strides[place[rank - 1]]),
-          number(b, column)));
+  OpFoldResult start =
+      add(b, add(b, toOffset, multiply(b, at, to.strides[place[apart]])),
+          add(b, multiply(b, element, to.strides[place[rank - 1]]),
+              number(b, column)));
   for (auto [i, value] : llvm::enumerate(transposed(b, rows)))
     if (int64_t(i) < elements)
       vector::StoreOp::create(
           b, value, to.buffer,
-          asValue(b, add(b, start, multiply(b, number(b, i),
-                                            to.strides[place[rank - 1]]))));
+          asValue(b,
+                  add(b, start,
+                      multiply(b, number(b, i), to.strides[place[rank - 1]]))));
 }
 
 } // namespace

@@ -330,21 +330,21 @@ void Emitter::forEachTile(Place at) {
                last = subtract(b, extent, number(b, tile));
   auto oneOrTwo = [&](OpFoldResult i) {
     OpFoldResult begin = multiply(b, i, number(b, tile));
-    Value isLast = arith::CmpIOp::create(
-        b, arith::CmpIPredicate::eq, asValue(b, i),
-        asValue(b, subtract(b, count, number(b, 1))));
-    Value end = arith::SelectOp::create(
-        b, isLast, asValue(b, extent),
-        asValue(b, add(b, begin, number(b, tile))));
+    Value isLast =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, i),
+                              asValue(b, subtract(b, count, number(b, 1))));
+    Value end =
+        arith::SelectOp::create(b, isLast, asValue(b, extent),
+                                asValue(b, add(b, begin, number(b, tile))));
     forEach(b, begin, end, tile, [&](OpFoldResult begin) {
       at[tiled] = minimum(b, begin, last);
       emitTile(at, tile);
     });
   };
   forEach(b, number(b, 0), count, 1, oneOrTwo, marks);
-  Value isTiled = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                        asValue(b, extent),
-                                        asValue(b, number(b, tile)));
+  Value isTiled =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, asValue(b, extent),
+                            asValue(b, number(b, tile)));
   Value whole = arith::SelectOp::create(b, isTiled, asValue(b, extent),
                                         asValue(b, number(b, 0)));
   tiles(whole, extent, 1);
@@ -363,9 +363,8 @@ void Emitter::emitRow(Step &step, const Place &at, OpFoldResult row) {
   for (auto [nest, isInTile] : step.nests) {
     for (auto [operand, isLocal] : llvm::zip(nest.operands, isInTile))
       if (isLocal)
-        operand.offset =
-            subtract(b, operand.offset,
-                     multiply(b, operand.strides[tiled], at[tiled]));
+        operand.offset = subtract(
+            b, operand.offset, multiply(b, operand.strides[tiled], at[tiled]));
     for (unsigned loop = outer; loop-- > 0;)
       nest.fix(b, loop, loop == tiled ? add(b, at[loop], row) : at[loop]);
     emitNest(b, nest, lanes);
@@ -377,8 +376,8 @@ void Emitter::emitProduct(Step &step, const Place &at, int64_t rows) {
   for (auto [loop, position] : llvm::enumerate(step.loops))
     part.ranges.push_back(
         {position, at[loop], number(b, loop == tiled ? rows : 1)});
-  for (auto [inside, outside] : llvm::zip(
-           step.product.getBodyBlock()->getArguments(), step.arguments))
+  for (auto [inside, outside] :
+       llvm::zip(step.product.getBodyBlock()->getArguments(), step.arguments))
     if (buffers.isRow(outside))
       part.partial.insert(inside);
   if (failed(emitContraction(b, step.product, step.arguments, part)))

@@ -88,7 +88,8 @@ void ContractionEmitter::finishInLoop(const Tile &tile) {
         add(b, tile.loops[*nest.row], OpFoldResult(loop.getInductionVar()));
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
       Cell at = cell(tile, 0, vector);
-      finish(row, at, values.at(output, nest.yieldedPositions[0], row.loops, at));
+      finish(row, at,
+             values.at(output, nest.yieldedPositions[0], row.loops, at));
     }
   }
   values.forgetLoads();
@@ -119,8 +120,8 @@ bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,
   } else if (window) {
     return false;
   }
-  int64_t few = isDepthwise(root, nest.roles) ? shortDepthwiseReduction
-                                              : shortReduction;
+  int64_t few =
+      isDepthwise(root, nest.roles) ? shortDepthwiseReduction : shortReduction;
   return *extent == 1 || (loops.size() == 1 && *extent <= few);
 }
 
@@ -162,14 +163,14 @@ Rows ContractionEmitter::liveRows(const Tile &tile, unsigned tap, int64_t at,
   return live;
 }
 
-// Taps without a loop around them are one block to LLVM. While all registers hold
-// sums, what one tap loads is neither to be kept for a later one nor to be
+// Taps without a loop around them are one block to LLVM. While all registers
+// hold sums, what one tap loads is neither to be kept for a later one nor to be
 // loaded ahead of it: no load crosses the fence, which is no instruction.
 void ContractionEmitter::endTap() {
   values.forgetLoads();
   LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "singlethread");
-  auto function = b.getInsertionBlock()->getParent()->getParentOfType<
-      func::FuncOp>();
+  auto function =
+      b.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
   function->setAttr("passthrough", b.getStrArrayAttr({orderedAttrName}));
 }
 
@@ -208,8 +209,8 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
     }
     return;
   }
-  // Where taps share vectors, in the order of the input's pixels, so that each is
-  // loaded once and forgotten soon.
+  // Where taps share vectors, in the order of the input's pixels, so that each
+  // is loaded once and forgotten soon.
   auto [scale, dilation] =
       sharesVectors ? stepsAlong(loop) : std::pair<int64_t, int64_t>(0, 1);
   SmallVector<std::tuple<int64_t, int64_t, int64_t>> updates;
@@ -342,8 +343,8 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
 }
 
 // Weights come from far away. Where each is read once, what follows a little
-// later is asked for. Tiles of rows that read a panel again and again have time:
-// each asks for its share of the next one, so that none of them waits.
+// later is asked for. Tiles of rows that read a panel again and again have
+// time: each asks for its share of the next one, so that none of them waits.
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
   if (nest.schedule.getOuter() != LoopOrder::Panels)
     return;
@@ -370,10 +371,9 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
       OpFoldResult at = add(b, first, number(b, line));
       next.loops[nest.roles.vector] = add(b, tile.loops[nest.roles.vector],
                                           multiply(b, at, number(b, perLine)));
-      values.prefetch(input->get(), root.getMatchingIndexingMap(input),
-                      next.loops, {},
-                      tiles > 1 ? TileValues::Cache::Second
-                                : TileValues::Cache::First);
+      values.prefetch(
+          input->get(), root.getMatchingIndexingMap(input), next.loops, {},
+          tiles > 1 ? TileValues::Cache::Second : TileValues::Cache::First);
     }
   }
 }

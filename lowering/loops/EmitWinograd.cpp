@@ -108,18 +108,18 @@ LogicalResult WinogradEmitter::emit() {
       });
     }
     for (RowTiles group : balancedTiles(*getConstantIntValue(tileRows), most))
-      forEachBlock(number(b, group.start),
-                   number(b, group.start + group.count * group.rows),
-                   group.rows, [&](OpFoldResult row) {
-                     block(batch, row, number(b, group.rows));
-                   });
+      forEachBlock(
+          number(b, group.start),
+          number(b, group.start + group.count * group.rows), group.rows,
+          [&](OpFoldResult row) { block(batch, row, number(b, group.rows)); });
   });
   return success();
 }
 
 // A loop also around a single block, so that its steps stay together.
-void WinogradEmitter::forEachBlock(OpFoldResult from, OpFoldResult to, int64_t step,
-                           llvm::function_ref<void(OpFoldResult)> body) {
+void WinogradEmitter::forEachBlock(
+    OpFoldResult from, OpFoldResult to, int64_t step,
+    llvm::function_ref<void(OpFoldResult)> body) {
   if (part != WinogradPart::Whole)
     return body(from);
   auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, to),
@@ -134,7 +134,7 @@ void WinogradEmitter::forEachBlock(OpFoldResult from, OpFoldResult to, int64_t s
 
 // Of rows of tiles, or of tiles where the run knows how many a row has.
 void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
-                    OpFoldResult count) {
+                            OpFoldResult count) {
   auto has = [&](WinogradPart step) {
     return part == WinogradPart::Whole || part == step;
   };
@@ -150,7 +150,7 @@ void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
 //===--- inputs --------------------------------------------------------------//
 
 void WinogradEmitter::transformInputs(OpFoldResult batch, OpFoldResult first,
-                              OpFoldResult count) {
+                                      OpFoldResult count) {
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformInput(loops, span, at, cell); };
   if (!conv.hasFixedImage())
@@ -170,13 +170,13 @@ bool WinogradEmitter::isRowAlways(Span span, int64_t row, OpFoldResult size) {
   if (span.checks != Span::Rows)
     return span.checks == Span::Nothing;
   int64_t tileRows = llvm::divideCeil(conv.extent(conv.row), tile);
-  return row >= 0 &&
-         (tileRows - 1) * tile + row < *getConstantIntValue(size);
+  return row >= 0 && (tileRows - 1) * tile + row < *getConstantIntValue(size);
 }
 
 // A row of the patch, transformed along the row.
-SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops, Span span,
-                                     int64_t row, Cell cell) {
+SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops,
+                                             Span span, int64_t row,
+                                             Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
   SmallVector<OpFoldResult> at(loops);
   at[conv.filterRow] = number(b, row);
@@ -195,7 +195,7 @@ SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops, Span 
 }
 
 void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
-                             OpFoldResult at, Cell cell) {
+                                     OpFoldResult at, Cell cell) {
   Grid rows;
   for (int64_t row = 0; row < side; ++row) {
     auto load = [&] { return patchRow(loops, span, row, cell); };
@@ -226,7 +226,8 @@ void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
 //===--- products ------------------------------------------------------------//
 
 // Scratch as one matrix per point.
-Value WinogradEmitter::matrices(Value scratch, OpFoldResult rows, int64_t columns) {
+Value WinogradEmitter::matrices(Value scratch, OpFoldResult rows,
+                                int64_t columns) {
   int64_t pitch = cast<MemRefType>(scratch.getType()).getDimSize(1);
   int64_t size = getConstantIntValue(rows).value_or(ShapedType::kDynamic);
   auto view = MemRefType::get(
@@ -293,7 +294,7 @@ void WinogradEmitter::multiply(OpFoldResult tiles) {
 //===--- outputs -------------------------------------------------------------//
 
 void WinogradEmitter::transformOutputs(OpFoldResult batch, OpFoldResult first,
-                               OpFoldResult count) {
+                                       OpFoldResult count) {
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformOutput(loops, span, at, cell); };
   if (!conv.hasFixedImage())
@@ -307,7 +308,7 @@ void WinogradEmitter::transformOutputs(OpFoldResult batch, OpFoldResult first,
 }
 
 void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
-                              OpFoldResult at, Cell cell) {
+                                      OpFoldResult at, Cell cell) {
   OpFoldResult place =
       add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.output))),
           loops[conv.output]);
@@ -339,8 +340,9 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
   }
 }
 
-void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span, int64_t row,
-                       ArrayRef<Value> results, Cell cell) {
+void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span,
+                               int64_t row, ArrayRef<Value> results,
+                               Cell cell) {
   SmallVector<OpFoldResult> at(loops);
   at[conv.row] = add(b, loops[conv.row], number(b, row));
   for (int64_t column = 0; column < span.high; ++column) {
@@ -356,7 +358,8 @@ void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span, int64_t 
   }
 }
 
-void WinogradEmitter::storePixel(ArrayRef<OpFoldResult> at, Value result, Cell cell) {
+void WinogradEmitter::storePixel(ArrayRef<OpFoldResult> at, Value result,
+                                 Cell cell) {
   output.forgetLoads();
   Value start = output.at(conv.root.getDpsInits()[0], outputPosition, at, cell);
   output.known[conv.root.getResult(0)] =

@@ -17,9 +17,9 @@ bool isOneBlock(mlir::linalg::GenericOp root, WinogradAttr schedule);
 // The steps of a block, which follow each other.
 enum class WinogradPart { Whole, Inputs, Products, Outputs };
 
-// Emits a part of what `kernel` computes; its body holds the convolution as it is, with
-// an onnxc.winograd_filter for a filter. The outputs are the convolution's and
-// the scratch.
+// Emits a part of what `kernel` computes; its body holds the convolution as it
+// is, with an onnxc.winograd_filter for a filter. The outputs are the
+// convolution's and the scratch.
 llvm::LogicalResult emitWinograd(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                                  mlir::ValueRange arguments, WinogradPart part);
 

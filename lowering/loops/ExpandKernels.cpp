@@ -1,8 +1,8 @@
 // Turns kernels over buffers into functions of vector code, one per distinct
 // (body, schedule, buffer types). This happens after planning: strides of views
 // are known then, and equal kernels of a network (ResNet-50 has 53
-// convolutions, 23 of them distinct) share their code. Winograd's kernels, which
-// are long, do so also where only the strides of views set them apart.
+// convolutions, 23 of them distinct) share their code. Winograd's kernels,
+// which are long, do so also where only the strides of views set them apart.
 #include "lowering/Passes.h"
 #include "dialects/onnxc/KernelFunction.h"
 #include "lowering/loops/EmitContraction.h"
@@ -31,7 +31,8 @@ bool isSameKernel(KernelOp lhs, KernelOp rhs) {
       &lhs.getBody(), &rhs.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
-// Whether there are loops over taps, rows and channels of what lies at a border.
+// Whether there are loops over taps, rows and channels of what lies at a
+// border.
 bool hasBorder(KernelOp kernel) {
   return isa<ContractionAttr>(kernel.getSchedule()) &&
          !kernel.getBodyBlock()->getOps<tensor::PadOp>().empty();
@@ -61,9 +62,9 @@ SmallVector<WinogradPart> partsOf(KernelOp kernel, TargetAttr target) {
 bool mayHaveAnyStrides(OpOperand &operand) {
   auto kernel = cast<KernelOp>(operand.getOwner());
   auto type = dyn_cast<MemRefType>(operand.get().getType());
-  bool isFilter = llvm::any_of(
-      kernel.getBlockArgument(operand).getUsers(),
-      [](Operation *user) { return isa<WinogradFilterOp>(user); });
+  bool isFilter =
+      llvm::any_of(kernel.getBlockArgument(operand).getUsers(),
+                   [](Operation *user) { return isa<WinogradFilterOp>(user); });
   bool isScratch = kernel.isDpsInit(&operand) && kernel.isScratch(operand);
   return isa<WinogradAttr>(kernel.getSchedule()) && type &&
          type.getRank() > 1 && !isFilter && !isScratch;
@@ -104,8 +105,7 @@ bool differsInStrides(KernelOp kernel, ArrayRef<KernelOp> kernels) {
   return llvm::any_of(kernels, [&](KernelOp other) {
     return other.getSchedule() == kernel.getSchedule() &&
            typesOf(other, Strides::Known) != known &&
-           typesOf(other, Strides::Told) == told &&
-           isSameKernel(other, kernel);
+           typesOf(other, Strides::Told) == told && isSameKernel(other, kernel);
   });
 }
 

@@ -105,15 +105,17 @@ Real powOf(Real x, Real y) {
   if (size == 0.75) // one rounding less than root * sqrt(root)
     root = elementary::select((root == 0.0) | (root == root.infinity()), root,
                               x / elementary::sqrt(root));
-  Real power = whole ? product(elementary::abs(base), whole) * root
-               : falls ? 1.0 / root : root;
+  Real power = whole   ? product(elementary::abs(base), whole) * root
+               : falls ? 1.0 / root
+                       : root;
   return elementary::select(x == -x.infinity(), falls ? 0.0 : x.infinity(),
                             power);
 }
 
 bool isNumber(Value x, double number) {
   APFloat found(0.0);
-  return matchPattern(x, m_ConstantFloat(&found)) && found.isExactlyValue(number);
+  return matchPattern(x, m_ConstantFloat(&found)) &&
+         found.isExactlyValue(number);
 }
 
 // v of the sum of f(v) and another operand, on either side.
@@ -232,8 +234,8 @@ struct ExpandScale : OpRewritePattern<LLVM::CallIntrinsicOp> {
     if (op.getIntrin() != elementary::scaleIntrinsic)
       return rewriter.notifyMatchFailure(op, "another intrinsic");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Real scaled = elementary::scaleInSteps({&b, op.getArgs()[0]},
-                                           {&b, op.getArgs()[1]});
+    Real scaled =
+        elementary::scaleInSteps({&b, op.getArgs()[0]}, {&b, op.getArgs()[1]});
     rewriter.replaceOp(op, scaled.value);
     return success();
   }

@@ -1,6 +1,6 @@
-// Lanes along a reduction: several accumulators hide the latency of the combiner
-// and are folded at the end, halves first, so that the order depends on shapes
-// only.
+// Lanes along a reduction: several accumulators hide the latency of the
+// combiner and are folded at the end, halves first, so that the order depends
+// on shapes only.
 #include "lowering/loops/NestEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -36,8 +36,8 @@ struct Extreme {
     return arith::SelectOp::create(b, isNan(value), value, kept);
   }
   Value orNan(Value extreme, Value kept) const {
-    Value any = vector::ReductionOp::create(b, vector::CombiningKind::OR,
-                                            isNan(kept));
+    Value any =
+        vector::ReductionOp::create(b, vector::CombiningKind::OR, isNan(kept));
     auto type = cast<FloatType>(extreme.getType());
     Value nan = arith::ConstantOp::create(
         b, b.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics())));
@@ -128,9 +128,8 @@ void NestEmitter::foldLanes(const Place &place) {
     };
     for (unsigned step = 1; step < unroll; step *= 2)
       for (unsigned i = 0; i + step < unroll; i += 2 * step)
-        state[i * outputs + output] =
-            combine(state[i * outputs + output],
-                    state[(i + step) * outputs + output]);
+        state[i * outputs + output] = combine(
+            state[i * outputs + output], state[(i + step) * outputs + output]);
     Value sum = state[output];
     for (int64_t half = lanes / 2; half >= 1; half /= 2) {
       SmallVector<int64_t> lower, upper;
@@ -169,9 +168,8 @@ void NestEmitter::foldLanes(const Place &place) {
     Value old = load(operand, place, {});
     std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
     Value total = totals[output];
-    total = extreme && !hasRest
-                ? withNan(output, extreme->fold(old, total))
-                : single.combine(combiners[output], old, total);
+    total = extreme && !hasRest ? withNan(output, extreme->fold(old, total))
+                                : single.combine(combiners[output], old, total);
     store(output, total, place, {});
   }
 }

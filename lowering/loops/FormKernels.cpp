@@ -122,8 +122,8 @@ bool isMostlyBorder(linalg::GenericOp root, const Border &border, int64_t size,
 // Fills in what is around the image along the rows of tiles; windows are still
 // cut off along other dimensions. Returns what is left for the kernel to do.
 tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
-                              const LoopRoles &roles,
-                              ArrayRef<Border> borders, int64_t rows) {
+                              const LoopRoles &roles, ArrayRef<Border> borders,
+                              int64_t rows) {
   for (const Border &border : borders) {
     int64_t size = pad.getSourceType().getDimSize(border.dimension);
     if (roles.pixels.empty() || border.pixel != roles.pixels.back() ||
@@ -137,9 +137,8 @@ tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
     std::swap(low[border.dimension], along[border.dimension]);
     std::swap(high[border.dimension], behind[border.dimension]);
     Value padding = pad.getConstantPaddingValue();
-    auto filled =
-        tensor::PadOp::create(builder, pad.getLoc(), Type(), pad.getSource(),
-                              along, behind, padding);
+    auto filled = tensor::PadOp::create(
+        builder, pad.getLoc(), Type(), pad.getSource(), along, behind, padding);
     if (filled.getType() == pad.getType()) {
       pad.getResult().replaceAllUsesWith(filled);
       return {};
@@ -292,8 +291,8 @@ void outline(Group &group, Attribute schedule,
     if (isOutput && (empty || !isInput(group, value)))
       continue;
     // Of others, a kernel reads the sizes.
-    bool isUnpacked =
-        empty && llvm::all_of(empty->getUsers(), llvm::IsaPred<linalg::UnPackOp>);
+    bool isUnpacked = empty && llvm::all_of(empty->getUsers(),
+                                            llvm::IsaPred<linalg::UnPackOp>);
     if (isRematerialized(value) || isUnpacked ||
         (empty && empty->getNumOperands() == 0))
       copies.insert(value);
@@ -420,11 +419,11 @@ Value packed(ImplicitLocOpBuilder &b, Value source, const ColumnPack &pack,
   OpBuilder::InsertionGuard guard(b);
   Block *body = kernel.getBodyBlock();
   b.setInsertionPointToEnd(body);
-  Value zero = arith::ConstantOp::create(
-      b, b.getZeroAttr(getElementTypeOrSelf(source)));
-  Value result = linalg::PackOp::create(b, body->getArgument(0),
-                                        body->getArgument(1), pack.apart,
-                                        pack.tile, zero, pack.order);
+  Value zero =
+      arith::ConstantOp::create(b, b.getZeroAttr(getElementTypeOrSelf(source)));
+  Value result =
+      linalg::PackOp::create(b, body->getArgument(0), body->getArgument(1),
+                             pack.apart, pack.tile, zero, pack.order);
   KernelYieldOp::create(b, result);
   return kernel.getResult(0);
 }
@@ -462,19 +461,19 @@ void packColumns(linalg::GenericOp root, const LoopRoles &roles,
     return;
   AffineMap map = root.getMatchingIndexingMap(input);
   ColumnPack pack;
-  pack.apart = *map.getResultPosition(
-      getAffineDimExpr(roles.vector, root.getContext()));
+  pack.apart =
+      *map.getResultPosition(getAffineDimExpr(roles.vector, root.getContext()));
   pack.order = panelOrder(map, roles);
   ImplicitLocOpBuilder b(root.getLoc(), root);
   pack.tile = {b.getIndexAttr(schedule.getColumns())};
   Value source = input->get();
   auto type = cast<RankedTensorType>(source.getType());
   unsigned together = dimsTogether(map, roles, type);
-  Value panels = together == 1 ? packed(b, source, pack, lanes)
-                               : packedColumns(b, source, together, pack, lanes);
-  Value empty =
-      tensor::EmptyOp::create(b, tensor::getMixedSizes(b, b.getLoc(), source),
-                              type.getElementType());
+  Value panels = together == 1
+                     ? packed(b, source, pack, lanes)
+                     : packedColumns(b, source, together, pack, lanes);
+  Value empty = tensor::EmptyOp::create(
+      b, tensor::getMixedSizes(b, b.getLoc(), source), type.getElementType());
   input->set(linalg::UnPackOp::create(b, panels, empty, pack.apart, pack.tile,
                                       pack.order));
 }

@@ -350,8 +350,8 @@ void addProducts(Group &group, TargetAttr target) {
           !fitsTile(group, use.get()) ||
           needsThroughOutside(product, group, seen, false))
         continue;
-      bool isByRowsOnly = llvm::all_of(
-          product->getOpOperands(), [&](OpOperand &operand) {
+      bool isByRowsOnly =
+          llvm::all_of(product->getOpOperands(), [&](OpOperand &operand) {
             return !group.ops.contains(operand.get().getDefiningOp()) ||
                    isSame(outerLoops(inputOf(product, operand), outer),
                           outerLoops(inputOf(product, use), outer));

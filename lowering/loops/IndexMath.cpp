@@ -67,10 +67,9 @@ OpFoldResult floorDivide(ImplicitLocOpBuilder &b, OpFoldResult lhs,
 
 // One of two indices, which arith's operation chooses where they are unknown.
 template <typename Op>
-static OpFoldResult choose(ImplicitLocOpBuilder &b, OpFoldResult lhs,
-                           OpFoldResult rhs,
-                           const int64_t &(*known)(const int64_t &,
-                                                   const int64_t &)) {
+static OpFoldResult
+choose(ImplicitLocOpBuilder &b, OpFoldResult lhs, OpFoldResult rhs,
+       const int64_t &(*known)(const int64_t &, const int64_t &)) {
   std::optional<int64_t> x = getConstantIntValue(lhs),
                          y = getConstantIntValue(rhs);
   if (x && y)

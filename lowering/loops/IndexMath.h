@@ -23,7 +23,8 @@ mlir::OpFoldResult maximum(mlir::ImplicitLocOpBuilder &b,
 // The index as an operand.
 mlir::Value asValue(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult index);
 
-// 0, stride, 2 * stride, ...: how far elements of a vector lie behind the first.
+// 0, stride, 2 * stride, ...: how far elements of a vector lie behind the
+// first.
 mlir::Value laneOffsets(mlir::ImplicitLocOpBuilder &b, int64_t lanes,
                         mlir::OpFoldResult stride);
 

@@ -39,7 +39,8 @@ static double bytesOf(Operation *op) {
 int64_t workOf(Operation *op, TargetAttr target) {
   double operations = 0;
   op->walk([&](linalg::LinalgOp inner) { operations += operationsOf(inner); });
-  int64_t lanes = target ? std::max<int64_t>(target.getVectorBits() / 32, 1) : 1;
+  int64_t lanes =
+      target ? std::max<int64_t>(target.getVectorBits() / 32, 1) : 1;
   double calculating = operations / (2.0 * lanes);
   double cycles = std::max(calculating, bytesOf(op) / bytesPerCycle);
   return std::min(cycles, double(int64_t(1) << 60));

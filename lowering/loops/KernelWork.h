@@ -7,8 +7,8 @@ namespace onnxc {
 // On the function of a kernel or of loops; dropped once it has been decided.
 inline constexpr llvm::StringLiteral workAttrName = "onnxc.work";
 
-// On the function of a kernel: how many of its last arguments are scratch, which
-// nobody reads after it.
+// On the function of a kernel: how many of its last arguments are scratch,
+// which nobody reads after it.
 inline constexpr llvm::StringLiteral scratchAttrName = "onnxc.scratch";
 // On a loop inside of outermost ones: no iteration of it reads or writes what
 // another one writes.

@@ -78,9 +78,9 @@ Changes::Changes(linalg::GenericOp op,
         moves(argument.getArgNumber()) ? Change::Any : Change::None;
   for (Operation &inner : op.getBody()->without_terminator()) {
     auto index = dyn_cast<linalg::IndexOp>(inner);
-    Change change =
-        index ? ofIndex(index.getDim())
-              : changeOfResult(inner, [&](Value v) { return of(v); });
+    Change change = index
+                        ? ofIndex(index.getDim())
+                        : changeOfResult(inner, [&](Value v) { return of(v); });
     for (Value result : inner.getResults())
       changes[result] = change;
   }
@@ -92,7 +92,7 @@ Change Changes::of(Value value) const {
 }
 
 LoadForm loadFormOf(memref::LoadOp load, int64_t lanes, bool permutes,
-                llvm::function_ref<Change(Value)> change) {
+                    llvm::function_ref<Change(Value)> change) {
   auto stays = [&](Value v) { return change(v) == Change::None; };
   if (llvm::all_of(load.getIndices(), stays))
     return LoadForm::Element;
@@ -211,8 +211,8 @@ void LaneBody::runOperation(Operation &op) {
 }
 
 bool LaneBody::runLoad(memref::LoadOp load) {
-  switch (loadFormOf(load, lanes, permutes,
-                   [&](Value v) { return changeOf(v); })) {
+  switch (
+      loadFormOf(load, lanes, permutes, [&](Value v) { return changeOf(v); })) {
   case LoadForm::Vector:
     set(load, loadVector(load));
     return true;
@@ -260,8 +260,7 @@ Value LaneBody::loadWindow(memref::LoadOp load) {
   if (length < lanes) {
     SmallVector<bool> isInRow(lanes);
     std::fill_n(isInRow.begin(), length, true);
-    Value inRow =
-        arith::ConstantOp::create(b, b.getBoolVectorAttr(isInRow));
+    Value inRow = arith::ConstantOp::create(b, b.getBoolVectorAttr(isInRow));
     Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
     window = vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, inRow,
                                           zeros);

@@ -38,7 +38,7 @@ private:
 // How LaneBody reads an element of a buffer at computed indices.
 enum class LoadForm { Element, Vector, Window, EachLane };
 LoadForm loadFormOf(mlir::memref::LoadOp load, int64_t lanes, bool permutes,
-                llvm::function_ref<Change(mlir::Value)> change);
+                    llvm::function_ref<Change(mlir::Value)> change);
 
 // Bits of the widest element among the operands that `moves` and what changes.
 unsigned widestElement(mlir::linalg::GenericOp op, const Changes &changes);

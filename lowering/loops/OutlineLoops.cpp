@@ -55,8 +55,7 @@ bool writesOwnElements(linalg::LinalgOp op) {
                             hasSingleEffect<MemoryEffects::Read>(inner)
                         ? WalkResult::advance()
                         : WalkResult::interrupt();
-           })
-      .wasInterrupted() == false;
+           }).wasInterrupted() == false;
 }
 
 // An operation that is to become a function, and what it takes from outside:
@@ -78,9 +77,8 @@ struct Outlined {
   }
 
   SmallVector<Type> types() const {
-    return llvm::map_to_vector(arguments, [](Value value) {
-      return argumentType(value.getType());
-    });
+    return llvm::map_to_vector(
+        arguments, [](Value value) { return argumentType(value.getType()); });
   }
 
   bool isSameAs(const Outlined &other) const {
@@ -132,14 +130,13 @@ private:
       if (outlined.isSameAs(other))
         return function;
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto function =
-        func::FuncOp::create(builder, op->getLoc(),
-                             functionName("l_", op->getLoc()), type);
+    auto function = func::FuncOp::create(
+        builder, op->getLoc(), functionName("l_", op->getLoc()), type);
     function.setPrivate();
     function.setNoInline(true);
     if (writesOwnElements(cast<linalg::LinalgOp>(op)))
-      function->setAttr(workAttrName, builder.getI64IntegerAttr(
-                                          workOf(op, target)));
+      function->setAttr(workAttrName,
+                        builder.getI64IntegerAttr(workOf(op, target)));
     symbols.insert(function);
     builder.setInsertionPointToStart(function.addEntryBlock());
     IRMapping mapping;

@@ -50,8 +50,7 @@ double cost(const Machine &machine, int64_t rows, int64_t vectors,
     stream = vectors * vectorBytes / l2BytesPerCycle;
   for (RowTiles group : balancedTiles(rowExtent, rows)) {
     double work = group.rows * vectors / machine.multiplyAdds;
-    double loads =
-        std::max((group.rows + vectors) / loadsPerCycle, stream);
+    double loads = std::max((group.rows + vectors) / loadsPerCycle, stream);
     // What a tile costs beside its multiplications, and a preference among
     // equals for the tile that loads less.
     double overhead = 0.02 * (group.rows + vectors);
@@ -142,15 +141,14 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
       ShapedType::isDynamic(shape.columns) ? 1 << 10 : shape.columns;
   int64_t bestRows = 1, bestVectors = 1;
   double best = std::numeric_limits<double>::infinity();
-  int64_t most = shape.isSmall                ? mostRowsOfSmallCode
+  int64_t most = shape.isSmall                 ? mostRowsOfSmallCode
                  : shape.rowStride % pageBytes ? mostRows
                                                : mostRowsOfOneSet;
   for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
     for (int64_t rows = 1; rows <= most; ++rows) {
       if (rows * vectors + vectors + 1 > machine.registers - shape.taken)
         break;
-      double now =
-          cost(machine, rows, vectors, rowExtent, columnExtent, shape);
+      double now = cost(machine, rows, vectors, rowExtent, columnExtent, shape);
       if (now < best) {
         best = now;
         bestRows = rows;
@@ -177,14 +175,13 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   int64_t pieces = llvm::divideCeil(shape.reduction, mostDepth);
   int64_t depth = llvm::divideCeil(shape.reduction, pieces);
   // At least two groups, for these are what tasks share.
-  int64_t group = std::min(half / (depth * columns * bytes),
-                           shape.columns / columns / 2);
+  int64_t group =
+      std::min(half / (depth * columns * bytes), shape.columns / columns / 2);
   if (group < 1 || depth < leastDepth)
     return schedule;
-  return ContractionAttr::get(schedule.getContext(), schedule.getRows(),
-                              columns, schedule.getVector(),
-                              schedule.getOuter(), group,
-                              pieces > 1 ? depth : 0);
+  return ContractionAttr::get(
+      schedule.getContext(), schedule.getRows(), columns, schedule.getVector(),
+      schedule.getOuter(), group, pieces > 1 ? depth : 0);
 }
 
 } // namespace onnxc

@@ -43,9 +43,8 @@ outerLoops(const FailureOr<ProductAccess> &access, unsigned outer) {
     loops.push_back(loop.getPosition());
   }
   for (AffineExpr index : access->position.getResults().drop_front(outer))
-    if (llvm::any_of(loops, [&](unsigned loop) {
-          return index.isFunctionOfDim(loop);
-        }))
+    if (llvm::any_of(
+            loops, [&](unsigned loop) { return index.isFunctionOfDim(loop); }))
       return failure();
   return loops;
 }

@@ -27,8 +27,8 @@ struct RowWindow {
   bool isInside(int64_t start, int64_t rows) const;
 };
 
-// Whether each tile of rows at an end of the image has code of its own, in which
-// every tap knows its rows. Otherwise rows there are computed one by one.
+// Whether each tile of rows at an end of the image has code of its own, in
+// which every tap knows its rows. Otherwise rows there are computed one by one.
 bool peelsTiles(const RowWindow &window, int64_t extent, int64_t mostRows);
 
 } // namespace onnxc

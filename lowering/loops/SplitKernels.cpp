@@ -50,7 +50,8 @@ struct Step {
 
 Step stepOf(scf::ForOp loop) {
   std::optional<APInt> trips = loop.getStaticTripCount();
-  return {loop, {}, trips ? std::optional(trips->getSExtValue()) : std::nullopt};
+  return {
+      loop, {}, trips ? std::optional(trips->getSExtValue()) : std::nullopt};
 }
 
 class Splitter {
@@ -217,8 +218,8 @@ Value Splitter::tripsOf(const Step &step) {
   if (!step.loop || step.trips)
     return index(step.trips.value_or(1));
   scf::ForOp loop = step.loop;
-  Value span = arith::SubIOp::create(b, loop.getUpperBound(),
-                                     loop.getLowerBound());
+  Value span =
+      arith::SubIOp::create(b, loop.getUpperBound(), loop.getLowerBound());
   Value trips = arith::CeilDivSIOp::create(b, span, loop.getStep());
   return arith::MaxSIOp::create(b, trips, index(0));
 }

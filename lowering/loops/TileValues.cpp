@@ -107,8 +107,7 @@ LogicalResult TileValues::addEdge(tensor::PadOp pad, AffineMap position) {
   Value value = pad.getConstantPaddingValue();
   Attribute padding;
   for (auto [i, index] : llvm::enumerate(position.getResults())) {
-    bool isPadded =
-        pad.getStaticLow()[i] != 0 || pad.getStaticHigh()[i] != 0;
+    bool isPadded = pad.getStaticLow()[i] != 0 || pad.getStaticHigh()[i] != 0;
     if (!isPadded || !index.isFunctionOfDim(vector))
       continue;
     if (!argument || !value || !matchPattern(value, m_Constant(&padding)))
@@ -151,8 +150,7 @@ static void walkExpressions(ImplicitLocOpBuilder &b, AffineExpr expr,
                             OpFoldResult stride, Access &access) {
   if (std::optional<GroupIndex> group = groupIndex(expr)) {
     access.group = group;
-    access.strides[group->lane] =
-        add(b, access.strides[group->lane], stride);
+    access.strides[group->lane] = add(b, access.strides[group->lane], stride);
     return;
   }
   access.offset =
@@ -453,9 +451,9 @@ void TileValues::store(Value value, BlockArgument argument, AffineMap position,
   Value at = index(address(access, entry, loops, cell));
   OpFoldResult stride = access.strides[vector];
   if (!isConstantIntValue(stride, 1))
-    vector::ScatterOp::create(b, Type(), access.buffer, at, laneOffsets(b, lanes, stride),
-                              cell.mask ? cell.mask : allLanes(b, lanes),
-                              value);
+    vector::ScatterOp::create(
+        b, Type(), access.buffer, at, laneOffsets(b, lanes, stride),
+        cell.mask ? cell.mask : allLanes(b, lanes), value);
   else if (cell.mask)
     vector::MaskedStoreOp::create(b, access.buffer, at, cell.mask, value);
   else

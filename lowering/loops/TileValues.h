@@ -106,8 +106,7 @@ private:
   mlir::Value loadSide(const Access &access, mlir::Value at, mlir::Value mask);
   mlir::Value spread(mlir::Value vector, GroupIndex group,
                      llvm::ArrayRef<mlir::OpFoldResult> loops);
-  mlir::OpFoldResult alongLanes(const Access &access,
-                                mlir::OpFoldResult lanes);
+  mlir::OpFoldResult alongLanes(const Access &access, mlir::OpFoldResult lanes);
   Access makeAccess(mlir::BlockArgument argument, mlir::AffineMap position);
   Access makePackedAccess(mlir::linalg::UnPackOp unpack,
                           mlir::AffineMap position);

@@ -89,8 +89,8 @@ SmallVector<unsigned> NestEmitter::orderOf(const NestOperand &operand) {
 bool NestEmitter::isTurned(unsigned input) {
   NestOperand &operand = nest.operands[input];
   const NestOperand &output = nest.operands[nest.inputCount()];
-  if (operand.scalar || !nest.op.payloadUsesValueFromOperand(
-                            &nest.op->getOpOperand(input)))
+  if (operand.scalar ||
+      !nest.op.payloadUsesValueFromOperand(&nest.op->getOpOperand(input)))
     return false;
   auto moves = [&](auto entry) { return !stays(operand, entry.first); };
   auto differs = [&](auto entry) {
@@ -129,8 +129,9 @@ bool NestEmitter::chooseTile(Lanes machine) {
         return output.strides != outputs[0].strides;
       }))
     return false;
-  lanes = std::min<int64_t>(
-      mostLanes, machine.vectorBits / widestElement(nest.op, changesAlong(all)));
+  lanes = std::min<int64_t>(mostLanes,
+                            machine.vectorBits /
+                                widestElement(nest.op, changesAlong(all)));
   for (; lanes >= leastLanes; lanes /= 2)
     if (chooseTileOfVectors())
       return true;
@@ -306,8 +307,8 @@ void NestEmitter::over(ArrayRef<Range> ranges, const Place &place,
       });
 }
 
-// The tiles of a loop. What is left behind them is a tile that overlaps with the
-// last one where that may be, and is faster than element by element.
+// The tiles of a loop. What is left behind them is a tile that overlaps with
+// the last one where that may be, and is faster than element by element.
 Range NestEmitter::tilesAlong(unsigned loop) {
   OpFoldResult size = nest.loops[loop].size;
   int64_t taken = tile[loop];

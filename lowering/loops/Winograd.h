@@ -27,7 +27,8 @@ mlir::FailureOr<SquareConvolution>
 matchSquareConvolution(mlir::linalg::GenericOp root);
 
 // The schedule that a count of cycles and bytes finds faster than the direct
-// convolution, also where the image has to be moved to NHWC; null where none is.
+// convolution, also where the image has to be moved to NHWC; null where none
+// is.
 WinogradAttr chooseWinograd(const SquareConvolution &convolution,
                             TargetAttr target);
 

@@ -17,8 +17,9 @@ struct Span {
 
 class WinogradEmitter {
 public:
-  WinogradEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel, mlir::ValueRange arguments,
-          const SquareConvolution &conv, WinogradPart part)
+  WinogradEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
+                  mlir::ValueRange arguments, const SquareConvolution &conv,
+                  WinogradPart part)
       : b(b), kernel(kernel), arguments(arguments), conv(conv), part(part),
         schedule(cast<WinogradAttr>(kernel.getSchedule())),
         tile(schedule.getTile()), side(tile + 2),
@@ -38,32 +39,36 @@ private:
   llvm::LogicalResult trace();
   mlir::OpFoldResult sizeOf(mlir::Value argument, unsigned dimension);
   mlir::OpFoldResult sizeOfLoop(unsigned loop);
-  void forEachBlock(mlir::OpFoldResult from, mlir::OpFoldResult to, int64_t step,
+  void forEachBlock(mlir::OpFoldResult from, mlir::OpFoldResult to,
+                    int64_t step,
                     llvm::function_ref<void(mlir::OpFoldResult)> body);
-  void block(mlir::OpFoldResult batch, mlir::OpFoldResult first, mlir::OpFoldResult count);
+  void block(mlir::OpFoldResult batch, mlir::OpFoldResult first,
+             mlir::OpFoldResult count);
   void transformInputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                        mlir::OpFoldResult count);
-  void transformInput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, mlir::OpFoldResult at,
-                      Cell cell);
+  void transformInput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+                      mlir::OpFoldResult at, Cell cell);
   bool isRowAlways(Span span, int64_t row, mlir::OpFoldResult size);
-  llvm::SmallVector<mlir::Value> patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
-                              int64_t row, Cell cell);
+  llvm::SmallVector<mlir::Value>
+  patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, int64_t row,
+           Cell cell);
   void multiply(mlir::OpFoldResult tiles);
   void transformOutputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                         mlir::OpFoldResult count);
-  void transformOutput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, mlir::OpFoldResult at,
-                       Cell cell);
-  void storeRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, int64_t row,
-                llvm::ArrayRef<mlir::Value> results, Cell cell);
-  void storePixel(llvm::ArrayRef<mlir::OpFoldResult> at, mlir::Value result, Cell cell);
+  void transformOutput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+                       mlir::OpFoldResult at, Cell cell);
+  void storeRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+                int64_t row, llvm::ArrayRef<mlir::Value> results, Cell cell);
+  void storePixel(llvm::ArrayRef<mlir::OpFoldResult> at, mlir::Value result,
+                  Cell cell);
 
   void forEach(mlir::OpFoldResult from, mlir::OpFoldResult to, int64_t step,
                llvm::function_ref<void(mlir::OpFoldResult)> body);
-  using TileBody =
-      llvm::function_ref<void(llvm::ArrayRef<mlir::OpFoldResult>, Span, mlir::OpFoldResult, Cell)>;
+  using TileBody = llvm::function_ref<void(llvm::ArrayRef<mlir::OpFoldResult>,
+                                           Span, mlir::OpFoldResult, Cell)>;
   void forEachTile(llvm::ArrayRef<Span> spans, mlir::OpFoldResult batch,
-                   mlir::OpFoldResult firstRow, mlir::OpFoldResult rows, unsigned channel,
-                   TileBody body);
+                   mlir::OpFoldResult firstRow, mlir::OpFoldResult rows,
+                   unsigned channel, TileBody body);
   // The rows and columns that a tile looks at, some of them above and left of
   // its own, and how many there are.
   struct Reach {
@@ -77,10 +82,12 @@ private:
                      mlir::OpFoldResult at, unsigned channel, TileBody body);
   mlir::Value isBelow(mlir::OpFoldResult index, mlir::OpFoldResult end);
   mlir::Value isInside(mlir::OpFoldResult at, int64_t before, int64_t length,
-                 mlir::OpFoldResult size);
-  mlir::Value matrices(mlir::Value scratch, mlir::OpFoldResult rows, int64_t columns);
-  llvm::SmallVector<mlir::Value> ifInside(mlir::Value inside, unsigned results,
-                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
+                       mlir::OpFoldResult size);
+  mlir::Value matrices(mlir::Value scratch, mlir::OpFoldResult rows,
+                       int64_t columns);
+  llvm::SmallVector<mlir::Value>
+  ifInside(mlir::Value inside, unsigned results,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
 
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace onnxc::winograd {
 
 void WinogradEmitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
-                      llvm::function_ref<void(OpFoldResult)> body) {
+                              llvm::function_ref<void(OpFoldResult)> body) {
   std::optional<int64_t> begin = getConstantIntValue(from),
                          end = getConstantIntValue(to);
   auto forget = [&] {
@@ -32,8 +32,8 @@ void WinogradEmitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
 // the tile's first element, the columns that exist, and the tile's number in
 // the block.
 void WinogradEmitter::forEachTile(ArrayRef<Span> spans, OpFoldResult batch,
-                          OpFoldResult firstRow, OpFoldResult rows,
-                          unsigned channel, TileBody body) {
+                                  OpFoldResult firstRow, OpFoldResult rows,
+                                  unsigned channel, TileBody body) {
   SmallVector<OpFoldResult> loops(8, number(b, 0));
   loops[conv.batch] = batch;
   forEach(number(b, 0), rows, 1, [&](OpFoldResult row) {
@@ -54,8 +54,8 @@ void WinogradEmitter::forEachTile(ArrayRef<Span> spans, OpFoldResult batch,
 // The same where the run finds how many tiles a row has. Of a block's rows of
 // tiles the first one may begin, and the last one end, in the middle.
 void WinogradEmitter::forEachTileOfRun(const Reach &reach, OpFoldResult batch,
-                               OpFoldResult first, OpFoldResult count,
-                               unsigned channel, TileBody body) {
+                                       OpFoldResult first, OpFoldResult count,
+                                       unsigned channel, TileBody body) {
   SmallVector<OpFoldResult> loops(8, number(b, 0));
   loops[conv.batch] = batch;
   forEach(number(b, 0), count, 1, [&](OpFoldResult at) {
@@ -65,7 +65,8 @@ void WinogradEmitter::forEachTileOfRun(const Reach &reach, OpFoldResult batch,
                  column = arith::RemUIOp::create(b, place, inRow).getResult();
     loops[conv.row] = onnxc::multiply(b, row, number(b, tile));
     loops[conv.column] = onnxc::multiply(b, column, number(b, tile));
-    Value inside = isInside(loops[conv.row], reach.above, reach.length, reach.rows);
+    Value inside =
+        isInside(loops[conv.row], reach.above, reach.length, reach.rows);
     inside = arith::AndIOp::create(
         b, inside,
         isInside(loops[conv.column], reach.left, reach.length, reach.columns));
@@ -82,8 +83,9 @@ void WinogradEmitter::forEachTileOfRun(const Reach &reach, OpFoldResult batch,
 }
 
 // The vectors of a channel.
-void WinogradEmitter::forEachVector(MutableArrayRef<OpFoldResult> loops, Span span,
-                            OpFoldResult at, unsigned channel, TileBody body) {
+void WinogradEmitter::forEachVector(MutableArrayRef<OpFoldResult> loops,
+                                    Span span, OpFoldResult at,
+                                    unsigned channel, TileBody body) {
   int64_t channels = conv.extent(channel), whole = channels / lanes * lanes;
   forEach(number(b, 0), number(b, whole), lanes, [&](OpFoldResult first) {
     loops[channel] = first;
@@ -104,7 +106,7 @@ Value WinogradEmitter::isBelow(OpFoldResult index, OpFoldResult end) {
 
 // Whether all of the `length` elements from `before` in front of `at` on are.
 Value WinogradEmitter::isInside(OpFoldResult at, int64_t before, int64_t length,
-                        OpFoldResult size) {
+                                OpFoldResult size) {
   Value last = isBelow(add(b, at, number(b, length - before - 1)), size);
   if (before == 0)
     return last;
@@ -115,7 +117,7 @@ Value WinogradEmitter::isInside(OpFoldResult at, int64_t before, int64_t length,
 // The results of `body`, or zeros.
 SmallVector<Value>
 WinogradEmitter::ifInside(Value inside, unsigned results,
-                  llvm::function_ref<SmallVector<Value>()> body) {
+                          llvm::function_ref<SmallVector<Value>()> body) {
   auto branch = scf::IfOp::create(b, SmallVector<Type>(results, type), inside,
                                   /*withElseRegion=*/results > 0);
   OpBuilder::InsertionGuard guard(b);

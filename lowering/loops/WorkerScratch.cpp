@@ -31,8 +31,7 @@ memref::ViewOp placeOf(Value scratch) {
   while (auto cast = scratch.getDefiningOp<memref::CastOp>())
     scratch = cast.getSource();
   auto view = scratch.getDefiningOp<memref::ViewOp>();
-  return view && isa<BlockArgument>(view.getSource()) ? view
-                                                      : memref::ViewOp();
+  return view && isa<BlockArgument>(view.getSource()) ? view : memref::ViewOp();
 }
 
 } // namespace
@@ -58,17 +57,16 @@ void giveScratchToWorkers(func::FuncOp function, ArrayRef<func::CallOp> calls,
   unsigned count = scratchCount(function);
   if (count == 0)
     return;
-  auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
-                                              &function.front());
+  auto b =
+      ImplicitLocOpBuilder::atBlockBegin(function.getLoc(), &function.front());
   unsigned first = cast<BlockArgument>(worker).getArgNumber() - count;
   auto constant = [&](int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   };
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, worker,
-                                        constant(0));
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, worker, constant(0));
   Value own = arith::MulIOp::create(b, worker, constant(-workerBytes));
-  auto arenaType =
-      MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  auto arenaType = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   (void)function.insertArgument(first, arenaType, {}, function.getLoc());
   Value arena = function.getArgument(first);
   int64_t within = 0;
@@ -79,8 +77,7 @@ void giveScratchToWorkers(func::FuncOp function, ArrayRef<func::CallOp> calls,
                                   function.getLoc());
     Value planned = function.getArgument(first + 1 + i);
     Value offset = arith::SelectOp::create(
-        b, isFirst, planned,
-        arith::AddIOp::create(b, own, constant(within)));
+        b, isFirst, planned, arith::AddIOp::create(b, own, constant(within)));
     scratch.replaceAllUsesWith(
         memref::ViewOp::create(b, type, arena, offset, ValueRange())
             .getResult());

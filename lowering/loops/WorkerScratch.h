@@ -7,9 +7,8 @@ namespace onnxc {
 
 // Bytes that a function of a kernel needs for its scratch; 0 where it has none,
 // nothing where not all calls give it places in the arena.
-std::optional<int64_t>
-scratchBytes(mlir::func::FuncOp function,
-             llvm::ArrayRef<mlir::func::CallOp> calls);
+std::optional<int64_t> scratchBytes(mlir::func::FuncOp function,
+                                    llvm::ArrayRef<mlir::func::CallOp> calls);
 
 // In place of its scratch the function gets the arena and offsets of it, which
 // are the first worker's; worker w has `workerBytes` that end w - 1 times as

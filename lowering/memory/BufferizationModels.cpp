@@ -30,8 +30,7 @@ FailureOr<Value> dense(RewriterBase &rewriter, Location loc, Value buffer,
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (type.isDynamicDim(dim))
       sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, dim));
-  FailureOr<Value> copy =
-      options.createAlloc(rewriter, loc, denseType, sizes);
+  FailureOr<Value> copy = options.createAlloc(rewriter, loc, denseType, sizes);
   if (failed(copy) ||
       failed(options.createMemCpy(rewriter, loc, buffer, *copy)))
     return failure();

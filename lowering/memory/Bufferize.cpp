@@ -77,10 +77,10 @@ void collectOverwritten(Value begin, SmallVectorImpl<Value> &all) {
   }
 }
 
-// Whether two operations write into what begins as this tensor, as where CSE has
-// merged the equal beginnings of two concatenations. In the memory of one of
-// them, the other's value would be overwritten: the analysis does not see that
-// an output's buffer and a tensor in it are the same.
+// Whether two operations write into what begins as this tensor, as where CSE
+// has merged the equal beginnings of two concatenations. In the memory of one
+// of them, the other's value would be overwritten: the analysis does not see
+// that an output's buffer and a tensor in it are the same.
 bool isForked(Value begin) {
   SmallVector<Value> next = {begin};
   while (next.size() == 1) {
@@ -106,8 +106,8 @@ Value buildDestination(RewriterBase &rewriter, SubsetInsertionOpInterface op,
 }
 
 // An empty tensor that many operations write, as CSE leaves it, would be one
-// buffer to the analysis: it compares every write with every read of it, in time
-// that grows with the cube of the operations.
+// buffer to the analysis: it compares every write with every read of it, in
+// time that grows with the cube of the operations.
 void splitEmpties(ModuleOp module) {
   SmallVector<tensor::EmptyOp> empties;
   module.walk([&](tensor::EmptyOp empty) { empties.push_back(empty); });
@@ -142,8 +142,8 @@ void padInPlace(ModuleOp module) {
     else
       b.setInsertionPoint(pad);
     RankedTensorType type = pad.getResultType();
-    Value empty = tensor::EmptyOp::create(b, type.getShape(),
-                                          type.getElementType());
+    Value empty =
+        tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
     Value filled = linalg::FillOp::create(b, padding, empty).getResult(0);
     b.setInsertionPoint(pad);
     SmallVector<OpFoldResult> steps(type.getRank(), b.getIndexAttr(1));
@@ -158,9 +158,9 @@ void padInPlace(ModuleOp module) {
 // More uses than a network has of any value but its sizes.
 constexpr unsigned manyUses = 256;
 
-// The analysis compares all uses of what may be one buffer, views included, with
-// each other. Where there are very many, each looks at the buffer for itself;
-// nothing else does, so that nobody can write it.
+// The analysis compares all uses of what may be one buffer, views included,
+// with each other. Where there are very many, each looks at the buffer for
+// itself; nothing else does, so that nobody can write it.
 void partUses(Value value) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : value.getUses())

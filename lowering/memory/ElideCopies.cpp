@@ -134,8 +134,8 @@ accessesOf(Value root, Block *block, const BufferViewFlowAnalysis &views) {
 // those beyond stay.
 constexpr int64_t mostWork = 1 << 24;
 
-// A value with more views is copied: all of them are looked at again whenever it
-// becomes a part of the next. Dense blocks of a hundred layers have fewer.
+// A value with more views is copied: all of them are looked at again whenever
+// it becomes a part of the next. Dense blocks of a hundred layers have fewer.
 constexpr size_t mostViews = 512;
 
 class Elision {
@@ -257,7 +257,7 @@ bool isToItself(memref::CopyOp copy) {
           from.box->sizes == to.box->sizes);
 }
 
-//===-- Parts that travel together --------------------------------------===//
+//===-- Parts that travel together ----------------------------------------===//
 
 // Copies of parts of one buffer to parts of another, all by the same distance.
 struct Move {

@@ -59,7 +59,8 @@ Value checkedBytes(ImplicitLocOpBuilder &builder, memref::AllocOp alloc) {
     return arith::ConstantIntOp::create(builder, i64, value);
   };
   Value zero = number(0), bytes = number(elementBytes(alloc.getType()));
-  Value overflows = arith::ConstantIntOp::create(builder, builder.getI1Type(), 0);
+  Value overflows =
+      arith::ConstantIntOp::create(builder, builder.getI1Type(), 0);
   auto notes = [&](arith::CmpIPredicate predicate, Value part) {
     Value is = arith::CmpIOp::create(builder, predicate, part, zero);
     overflows = arith::OrIOp::create(builder, overflows, is);
@@ -81,7 +82,8 @@ Value checkedBytes(ImplicitLocOpBuilder &builder, memref::AllocOp alloc) {
 void placeInCallersMemory(memref::AllocOp alloc) {
   ImplicitLocOpBuilder builder(alloc.getLoc(), alloc);
   auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  Value memory = AllocateOp::create(builder, type, checkedBytes(builder, alloc));
+  Value memory =
+      AllocateOp::create(builder, type, checkedBytes(builder, alloc));
   placeAt(alloc, memory, arith::ConstantIndexOp::create(builder, 0));
 }
 

@@ -34,13 +34,11 @@ void runChannelsFirst(linalg::GenericOp root, OpOperand *image) {
       applyPermutation(
           tensor::getMixedSizes(b, b.getLoc(), root.getOutputs()[0]), order),
       getElementTypeOrSelf(root.getResult(0)));
-  Value start =
-      linalg::FillOp::create(b, fill.getInputs(), empty).getResult(0);
-  auto turned = linalg::GenericOp::create(
-      b, start.getType(), inputs, start, maps, root.getIteratorTypesArray());
+  Value start = linalg::FillOp::create(b, fill.getInputs(), empty).getResult(0);
+  auto turned = linalg::GenericOp::create(b, start.getType(), inputs, start,
+                                          maps, root.getIteratorTypesArray());
   turned.getRegion().takeBody(root.getRegion());
-  root->replaceAllUsesWith(
-      ValueRange(toChannelsLast(b, turned.getResult(0))));
+  root->replaceAllUsesWith(ValueRange(toChannelsLast(b, turned.getResult(0))));
   root.erase();
 }
 

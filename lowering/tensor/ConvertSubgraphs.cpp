@@ -77,13 +77,15 @@ struct LowerFail : OpConversionPattern<FailOp> {
 
 void addSubgraphPatterns(TypeConverter &types, RewritePatternSet &patterns,
                          ConversionTarget &target) {
-  patterns.add<ConvertSubgraph, ConvertYield, LowerFail>(types, patterns.getContext());
-  // What no pattern takes is no reason to stop: who converts tells of all of it.
+  patterns.add<ConvertSubgraph, ConvertYield, LowerFail>(types,
+                                                         patterns.getContext());
+  // What no pattern takes is no reason to stop: who converts tells of all of
+  // it.
   target.addDynamicallyLegalDialect<OnnxDialect>([&types](Operation *op) {
-    bool isDone =
-        isa<SubgraphOpInterface, YieldOp>(op) && types.isLegal(op) &&
-        llvm::all_of(op->getRegions(),
-                     [&](Region &region) { return types.isLegal(&region); });
+    bool isDone = isa<SubgraphOpInterface, YieldOp>(op) && types.isLegal(op) &&
+                  llvm::all_of(op->getRegions(), [&](Region &region) {
+                    return types.isLegal(&region);
+                  });
     return isDone ? std::optional(true) : std::nullopt;
   });
 }

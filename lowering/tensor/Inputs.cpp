@@ -17,23 +17,22 @@ Index sizeOf(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim) {
   return {builder, builder.createOrFold<tensor::DimOp>(tensor, dim)};
 }
 
-Value extract(ImplicitLocOpBuilder &builder, Value tensor,
-              ArrayRef<Index> at) {
+Value extract(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Index> at) {
   SmallVector<Value> indices;
   for (Index position : at)
     indices.push_back(position.in(builder));
   return tensor::ExtractOp::create(builder, tensor, indices);
 }
 
-// What the inputs of the model that `op` is in say of a size by its name: that of
-// one of them, or a formula of theirs.
+// What the inputs of the model that `op` is in say of a size by its name: that
+// of one of them, or a formula of theirs.
 static std::optional<Index> sizeAtEntry(ImplicitLocOpBuilder &builder,
                                         Operation *op, StringRef name) {
   auto model = op->getParentOfType<func::FuncOp>();
   auto sizeOfInput = [&](StringRef wanted) -> std::optional<Index> {
     for (BlockArgument input : model.getArguments()) {
-      auto names = model.getArgAttrOfType<ArrayAttr>(input.getArgNumber(),
-                                                     dimsAttrName);
+      auto names =
+          model.getArgAttrOfType<ArrayAttr>(input.getArgNumber(), dimsAttrName);
       if (names)
         for (auto [i, each] : llvm::enumerate(names.getAsRange<StringAttr>()))
           if (each == wanted)
@@ -84,8 +83,8 @@ static Input inputOf(ImplicitLocOpBuilder &builder, Operation *op,
       Index named = (**known)[*linear];
       if (named.number)
         return named;
-      auto size = named.name ? sizeAtEntry(builder, op, named.name)
-                             : std::nullopt;
+      auto size =
+          named.name ? sizeAtEntry(builder, op, named.name) : std::nullopt;
       Index found = size ? *size : positionAt(builder, lowered, element, at);
       found.name = named.name;
       return found;
@@ -220,8 +219,8 @@ LogicalResult requireAll(ImplicitLocOpBuilder &builder, const Input &input,
   if (auto elements = constantInts(input.original)) {
     // A condition on sizes that are not known is left to the program.
     bool decided = llvm::all_of(llvm::enumerate(*elements), [&](auto entry) {
-      return predicate(entry.value(), delinearize(int64_t(entry.index()),
-                                                  input.sizes))
+      return predicate(entry.value(),
+                       delinearize(int64_t(entry.index()), input.sizes))
           .known.has_value();
     });
     if (decided)
@@ -257,7 +256,7 @@ LogicalResult requireAll(ImplicitLocOpBuilder &builder, const Input &input,
   return success();
 }
 
-//===-- Reshapes ---------------------------------------------------------===//
+//===-- Reshapes ----------------------------------------------------------===//
 
 namespace {
 // How many dimensions of either side have the same product.
@@ -278,8 +277,8 @@ static SmallVector<Group> groupsOf(ArrayRef<Index> from, ArrayRef<Index> to) {
   while (!from.empty() && !to.empty()) {
     Group group = {int64_t(from.size()), int64_t(to.size())};
     for (size_t i = 1, j = 1; i <= from.size() && j <= to.size();) {
-      std::optional<int> order = compare(factorsOf(from.take_front(i)),
-                                         factorsOf(to.take_front(j)));
+      std::optional<int> order =
+          compare(factorsOf(from.take_front(i)), factorsOf(to.take_front(j)));
       if (order == 0)
         group = {int64_t(i), int64_t(j)};
       if (!order || order == 0)
@@ -308,8 +307,8 @@ static SmallVector<Group> groupsOf(ArrayRef<Index> from, ArrayRef<Index> to) {
   return groups;
 }
 
-static SmallVector<ReassociationIndices>
-reassociation(ArrayRef<Group> groups, int64_t Group::*side) {
+static SmallVector<ReassociationIndices> reassociation(ArrayRef<Group> groups,
+                                                       int64_t Group::*side) {
   SmallVector<ReassociationIndices> all;
   int64_t next = 0;
   for (const Group &group : groups) {
@@ -321,13 +320,13 @@ reassociation(ArrayRef<Group> groups, int64_t Group::*side) {
 }
 
 static RankedTensorType typeOf(ArrayRef<Index> sizes, Value like) {
-  SmallVector<int64_t> shape = llvm::map_to_vector(
-      sizes, [](Index size) { return size.dim().size; });
+  SmallVector<int64_t> shape =
+      llvm::map_to_vector(sizes, [](Index size) { return size.dim().size; });
   return RankedTensorType::get(shape, getElementTypeOrSelf(like.getType()));
 }
 
-Value reshaped(ImplicitLocOpBuilder &builder, Value value,
-               ArrayRef<Index> from, ArrayRef<Index> to) {
+Value reshaped(ImplicitLocOpBuilder &builder, Value value, ArrayRef<Index> from,
+               ArrayRef<Index> to) {
   SmallVector<Group> groups = groupsOf(from, to);
   if (hasZero(from) || hasZero(to))
     groups.assign(1, {int64_t(from.size()), int64_t(to.size())});
@@ -335,13 +334,13 @@ Value reshaped(ImplicitLocOpBuilder &builder, Value value,
   if (from.empty() || to.empty()) { // one element, whichever side says so
     Sizes ones(std::max(from.size(), to.size()), 1);
     auto all = reassociation({}, &Group::to);
-    value = from.empty()
-                ? Value(tensor::ExpandShapeOp::create(
-                      builder, typeOf(ones, value), value, all,
-                      folded(builder, ones)))
-                : Value(tensor::CollapseShapeOp::create(
-                      builder, castTo(builder, value, typeOf(ones, value)),
-                      all));
+    value =
+        from.empty()
+            ? Value(tensor::ExpandShapeOp::create(builder, typeOf(ones, value),
+                                                  value, all,
+                                                  folded(builder, ones)))
+            : Value(tensor::CollapseShapeOp::create(
+                  builder, castTo(builder, value, typeOf(ones, value)), all));
     return castTo(builder, value, typeOf(to, value));
   }
   // Each group becomes one dimension, then its dimensions.

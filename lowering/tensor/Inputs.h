@@ -9,8 +9,9 @@ std::vector<Input> inputsOf(mlir::ImplicitLocOpBuilder &builder,
                             mlir::Operation *op, mlir::ValueRange lowered);
 
 // A size of a result: as it was inferred, that of an operand of that name, a
-// formula of the model's inputs that the name is, or as it was `computed`. Equal
-// names are equal sizes; a list of sizes is known later, and often only in a run.
+// formula of the model's inputs that the name is, or as it was `computed`.
+// Equal names are equal sizes; a list of sizes is known later, and often only
+// in a run.
 Index sizeNamed(mlir::Operation *op, Dim dim, llvm::ArrayRef<Input> inputs,
                 Index computed);
 // The sizes of the results; static ones as they were inferred.

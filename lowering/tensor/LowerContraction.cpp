@@ -28,10 +28,10 @@ Value multiplyAndAdd(ImplicitLocOpBuilder &builder, Value a, Value b,
                      ArrayRef<AffineMap> maps,
                      ArrayRef<IteratorType> iterators) {
   Type wide = computeType(element);
-  Value start = linalg::FillOp::create(
-                    builder, zeroOf(builder, storageType(wide)),
-                    emptyOf(builder, sizes, wide))
-                    .getResult(0);
+  Value start =
+      linalg::FillOp::create(builder, zeroOf(builder, storageType(wide)),
+                             emptyOf(builder, sizes, wide))
+          .getResult(0);
   auto body = [](ScalarBuilder &, ArrayRef<Scalar> args) {
     return SmallVector<Scalar>{args[2] + args[0] * args[1]};
   };
@@ -65,7 +65,7 @@ Value narrowed(ImplicitLocOpBuilder &builder, Value sum, ArrayRef<Index> sizes,
                 body);
 }
 
-//===-- Matrices -----------------------------------------------------------===//
+//===-- Matrices ----------------------------------------------------------===//
 
 struct LowerMatMul : OpConversionPattern<MatMulOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -120,7 +120,8 @@ struct LowerMatMul : OpConversionPattern<MatMulOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     Input &a = inputs[0], &b = inputs[1];
@@ -147,14 +148,15 @@ struct LowerMatMul : OpConversionPattern<MatMulOp> {
       ofB.push_back(builder.getAffineDimExpr(dims - 2));
     SmallVector<IteratorType> iterators = parallel(dims - 1);
     iterators.push_back(IteratorType::reduction);
-    Value value = multiplyAndAdd(
-        builder, a.lowered, b.lowered, a.element, sizes,
-        {mapOf(builder, dims, ofA), mapOf(builder, dims, ofB),
-         mapOf(builder, dims, ofY)},
-        iterators);
+    Value value =
+        multiplyAndAdd(builder, a.lowered, b.lowered, a.element, sizes,
+                       {mapOf(builder, dims, ofA), mapOf(builder, dims, ofB),
+                        mapOf(builder, dims, ofY)},
+                       iterators);
     value = narrowed(builder, value, sizes, a.element);
-    rewriter.replaceOp(op, castTo(builder, value,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, value, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };
@@ -166,7 +168,8 @@ struct LowerGemm : OpConversionPattern<GemmOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     const Input &a = inputs[0], &b = inputs[1];
@@ -182,15 +185,16 @@ struct LowerGemm : OpConversionPattern<GemmOp> {
         mapOf(builder, 3, transA ? Exprs{k, m} : Exprs{m, k}),
         mapOf(builder, 3, transB ? Exprs{n, k} : Exprs{k, n}),
         mapOf(builder, 3, {m, n})};
-    Value sum = multiplyAndAdd(builder, a.lowered, b.lowered, a.element, sizes,
-                               maps,
-                               {IteratorType::parallel, IteratorType::parallel,
-                                IteratorType::reduction});
+    Value sum =
+        multiplyAndAdd(builder, a.lowered, b.lowered, a.element, sizes, maps,
+                       {IteratorType::parallel, IteratorType::parallel,
+                        IteratorType::reduction});
     FailureOr<Value> value = scaledAndAdded(builder, op, sum, inputs, sizes);
     if (failed(value))
       return failure();
-    rewriter.replaceOp(op, castTo(builder, *value,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, *value, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 
@@ -212,9 +216,9 @@ struct LowerGemm : OpConversionPattern<GemmOp> {
         bool repeats = size.is(1) && !sizes[dim].is(1);
         dims.push_back(repeats ? builder.getAffineConstantExpr(0)
                                : builder.getAffineDimExpr(dim));
-        if (!repeats && failed(require(builder, size == sizes[dim],
-                                       Status::Shape, op, "does not broadcast",
-                                       "C")))
+        if (!repeats &&
+            failed(require(builder, size == sizes[dim], Status::Shape, op,
+                           "does not broadcast", "C")))
           return failure();
       }
       operands.push_back(c.lowered);
@@ -233,7 +237,7 @@ struct LowerGemm : OpConversionPattern<GemmOp> {
   }
 };
 
-//===-- Convolution --------------------------------------------------------===//
+//===-- Convolution -------------------------------------------------------===//
 
 // In NHWC, between two transposes that stage `tensor` moves away. Dimensions of
 // the loop: batch, image, [group], maps, kernel, [channels of the group].
@@ -243,9 +247,9 @@ struct LowerConv : OpConversionPattern<ConvOp> {
   static constexpr int64_t shortGroup = 8;
 
   struct Nest {
-    bool grouped;      // a loop over more groups than one
-    bool depthwise;    // one channel to a group
-    bool oneMap;       // and one map to a group
+    bool grouped;   // a loop over more groups than one
+    bool depthwise; // one channel to a group
+    bool oneMap;    // and one map to a group
     int64_t spatial, group, map, kernel, channel, dims;
     // Maps and channels of groups that share a vector; zero maps if none do.
     int64_t sharedMaps, sharedChannels;
@@ -297,7 +301,8 @@ struct LowerConv : OpConversionPattern<ConvOp> {
       image.push_back(channel);
     if (!nest.oneMap)
       result.push_back(dim(nest.map));
-    return {mapOf(builder, nest.dims, image), mapOf(builder, nest.dims, weights),
+    return {mapOf(builder, nest.dims, image),
+            mapOf(builder, nest.dims, weights),
             mapOf(builder, nest.dims, result)};
   }
 
@@ -378,7 +383,8 @@ struct LowerConv : OpConversionPattern<ConvOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     FailureOr<Window> window = op.window(inputs);
     const Input &x = inputs[0], &w = inputs[1];
     if (failed(shapes) || failed(window) ||
@@ -413,13 +419,14 @@ struct LowerConv : OpConversionPattern<ConvOp> {
     Value value = withBias(builder, sum, op.getB() ? &inputs[2] : nullptr,
                            sizes, x.element);
     value = toChannelsFirst(builder, value);
-    rewriter.replaceOp(op, castTo(builder, value,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, value, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };
 
-//===-- Einsum ---------------------------------------------------------------===//
+//===-- Einsum ------------------------------------------------------------===//
 
 // One loop for each label, those of the result outside.
 struct LowerEinsum : OpConversionPattern<EinsumOp> {
@@ -429,7 +436,8 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     SmallVector<int64_t> ranks;
@@ -443,10 +451,10 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
     SmallVector<IteratorType> iterators(labels.count, IteratorType::reduction);
     std::fill_n(iterators.begin(), labels.results, IteratorType::parallel);
     Type element = inputs[0].element, wide = computeType(element);
-    Value start = linalg::FillOp::create(
-                      builder, zeroOf(builder, storageType(wide)),
-                      emptyOf(builder, shapes->front(), wide))
-                      .getResult(0);
+    Value start =
+        linalg::FillOp::create(builder, zeroOf(builder, storageType(wide)),
+                               emptyOf(builder, shapes->front(), wide))
+            .getResult(0);
     auto body = [](ScalarBuilder &, ArrayRef<Scalar> args) {
       Scalar all = args[0];
       for (Scalar factor : args.drop_front().drop_back())
@@ -458,14 +466,16 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
                         *maps, iterators, body)
                     .front();
     sum = narrowed(builder, sum, shapes->front(), element);
-    rewriter.replaceOp(op, castTo(builder, sum,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, sum, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 
-  static FailureOr<SmallVector<AffineMap>>
-  mapsOf(ImplicitLocOpBuilder &builder, EinsumOp op, ArrayRef<Input> inputs,
-         const EinsumLabels &labels) {
+  static FailureOr<SmallVector<AffineMap>> mapsOf(ImplicitLocOpBuilder &builder,
+                                                  EinsumOp op,
+                                                  ArrayRef<Input> inputs,
+                                                  const EinsumLabels &labels) {
     Sizes sizes(labels.count, 1);
     for (auto [input, own] : llvm::zip(inputs, labels.operands))
       for (auto [size, label] : llvm::zip(input.sizes, own))
@@ -478,9 +488,9 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
         bool repeats = size.is(1) && !sizes[label].is(1);
         exprs.push_back(repeats ? builder.getAffineConstantExpr(0)
                                 : builder.getAffineDimExpr(label));
-        if (!repeats && failed(require(builder, size == sizes[label],
-                                       Status::Shape, op,
-                                       "sizes of a label differ", "Inputs")))
+        if (!repeats &&
+            failed(require(builder, size == sizes[label], Status::Shape, op,
+                           "sizes of a label differ", "Inputs")))
           return failure();
       }
       maps.push_back(mapOf(builder, labels.count, exprs));

@@ -58,7 +58,7 @@ bool isConstantTrue(Value tensor) {
          !value.getSplatValue<APInt>().isZero();
 }
 
-//===-- If --------------------------------------------------------------===//
+//===-- If ----------------------------------------------------------------===//
 
 void moveBranch(Region &from, Region &to, TypeRange types) {
   to.takeBody(from);
@@ -83,7 +83,7 @@ void lowerIf(IfOp op) {
   op.erase();
 }
 
-//===-- Loops -----------------------------------------------------------===//
+//===-- Loops -------------------------------------------------------------===//
 
 // What Loop and Scan share: values carried with the types that the body takes,
 // then one stack for each scan output.

@@ -18,7 +18,9 @@ Scalar steps(OpBuilder &builder, Scalar start, Scalar limit, Scalar delta) {
     auto wide = [&](Scalar x) { return cast(x, builder.getF64Type()); };
     return ceil((wide(limit) - wide(start)) / wide(delta));
   }
-  auto wide = [&](Scalar x) { return cast(x, builder.getIntegerType(64, false)); };
+  auto wide = [&](Scalar x) {
+    return cast(x, builder.getIntegerType(64, false));
+  };
   Scalar isUp = delta > 0;
   Scalar isAhead = select(isUp, start < limit, limit < start);
   Scalar way =
@@ -48,8 +50,8 @@ struct LowerRange : OpConversionPattern<RangeOp> {
           "delta");
     Scalar found = steps(builder, start, limit, delta);
     // Neither NaN nor infinite.
-    check(builder, (found <= double(mostRangeElements)).value, Status::Value, op,
-          "has no number of elements that can be counted", "limit");
+    check(builder, (found <= double(mostRangeElements)).value, Status::Value,
+          op, "has no number of elements that can be counted", "limit");
     Scalar count = cast(greatest(found, 0), builder.getI64Type());
     Value length = arith::IndexCastOp::create(builder, builder.getIndexType(),
                                               count.value);
@@ -59,9 +61,9 @@ struct LowerRange : OpConversionPattern<RangeOp> {
       return SmallVector<Scalar>{here(start) + at * here(delta)};
     };
     OpFoldResult size = length;
-    Value result = generic(builder, {}, {}, emptyOf(builder, size, element),
-                           element, builder.getMultiDimIdentityMap(1),
-                           parallel(1), body)[0];
+    Value result =
+        generic(builder, {}, {}, emptyOf(builder, size, element), element,
+                builder.getMultiDimIdentityMap(1), parallel(1), body)[0];
     Type type = getTypeConverter()->convertType(op.getType());
     rewriter.replaceOp(op, castTo(builder, result, type));
     return success();

@@ -48,7 +48,7 @@ template <typename Op> struct LowerMoving : OpConversionPattern<Op> {
   }
 };
 
-//===-- By element -------------------------------------------------------===//
+//===-- By element --------------------------------------------------------===//
 
 Value readSource(ImplicitLocOpBuilder &builder, ArrayRef<Input> inputs,
                  const Source &source) {

@@ -28,8 +28,8 @@ struct Fold {
 // digits.
 constexpr int64_t manyElements = 1 << 14;
 
-// Where the rows lie across vectors, positions along an axis that is known to be
-// short fill those better as 32 bits. A row along vectors has one result.
+// Where the rows lie across vectors, positions along an axis that is known to
+// be short fill those better as 32 bits. A row along vectors has one result.
 void narrowPositions(ReductionOpInterface op, Value data, int64_t axis,
                      SmallVector<Type> &types) {
   auto type = cast<RankedTensorType>(data.getType());
@@ -47,8 +47,8 @@ SmallVector<Type> accumulatorTypes(ReductionOpInterface op, Value data) {
   FailureOr<SmallVector<int64_t>> axes = op.reducedAxes();
   if (succeeded(axes) && types.size() == 2)
     narrowPositions(op, data, axes->front(), types);
-  bool isSum = types.size() == 1 && types[0].isF32() &&
-               op.identity()[0].literal == 0.0;
+  bool isSum =
+      types.size() == 1 && types[0].isF32() && op.identity()[0].literal == 0.0;
   if (failed(axes) || !isSum)
     return types;
   int64_t count = 1;
@@ -92,8 +92,8 @@ SmallVector<Value> accumulate(ImplicitLocOpBuilder &builder,
     Scalar x = types[0].isF64() ? cast(args[0], types[0]) : args[0];
     return op.combine(args.drop_front(from.size()), x, index);
   };
-  return generic(builder, fold.inputs, from, start, types, maps,
-                 fold.iterators, combine);
+  return generic(builder, fold.inputs, from, start, types, maps, fold.iterators,
+                 combine);
 }
 
 // The second loop: accumulators to results, through `map` from the result's
@@ -125,7 +125,11 @@ Value reduceKnown(ImplicitLocOpBuilder &builder, ReductionOpInterface op,
                   Value data, ArrayRef<int64_t> axes, ArrayRef<Type> types) {
   int64_t rank = cast<RankedTensorType>(data.getType()).getRank();
   int64_t resultRank = shapeOf(op->getResult(0).getType()).size();
-  Fold fold{{data}, {builder.getMultiDimIdentityMap(rank)}, {}, {}, {},
+  Fold fold{{data},
+            {builder.getMultiDimIdentityMap(rank)},
+            {},
+            {},
+            {},
             axes.empty() ? 0 : axes.front(),
             arith::ConstantIndexOp::create(builder, 1)};
   SmallVector<OpFoldResult> resultSizes;
@@ -147,9 +151,9 @@ Value reduceKnown(ImplicitLocOpBuilder &builder, ReductionOpInterface op,
   }
   fold.map = AffineMap::get(rank, 0, keptDims, builder.getContext());
   SmallVector<Value> folded = accumulate(builder, op, fold, types);
-  return finish(builder, op, folded, types, fold, resultSizes,
-                AffineMap::get(resultRank, 0, resultDims,
-                               builder.getContext()));
+  return finish(
+      builder, op, folded, types, fold, resultSizes,
+      AffineMap::get(resultRank, 0, resultDims, builder.getContext()));
 }
 
 //===-- Axes known at run time --------------------------------------------===//
@@ -177,9 +181,9 @@ SmallVector<Value> maskOf(ImplicitLocOpBuilder &builder, Operation *op,
     Value known = arith::ConstantIntOp::create(inner, loc, 0, 1);
     SmallVector<Value> next;
     for (int64_t dim = 0; dim < rank; ++dim) {
-      Value here = arith::OrIOp::create(inner, loc,
-                                        equals(inner, loc, axis, dim),
-                                        equals(inner, loc, axis, dim - rank));
+      Value here =
+          arith::OrIOp::create(inner, loc, equals(inner, loc, axis, dim),
+                               equals(inner, loc, axis, dim - rank));
       known = arith::OrIOp::create(inner, loc, known, here);
       next.push_back(arith::OrIOp::create(inner, loc, masks[dim], here));
     }

@@ -113,14 +113,15 @@ void expandUncertain(ImplicitLocOpBuilder &builder, Operation *op,
     Value own = tensor::DimOp::create(builder, operand.value, i);
     sizes[i] = resultSizes[operand.first + i];
     Value wanted = indexValue(builder, sizes[i]);
-    Value fits = arith::OrIOp::create(builder, equal(own, one),
-                                      equal(own, wanted));
+    Value fits =
+        arith::OrIOp::create(builder, equal(own, one), equal(own, wanted));
     check(builder, fits, Status::Shape, op, "shapes do not broadcast", "");
-    repeat[i] = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, own,
-                                      wanted);
-    anyRepeats = anyRepeats ? arith::OrIOp::create(builder, anyRepeats,
-                                                   repeat[i]).getResult()
-                            : repeat[i];
+    repeat[i] =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, own, wanted);
+    anyRepeats =
+        anyRepeats
+            ? arith::OrIOp::create(builder, anyRepeats, repeat[i]).getResult()
+            : repeat[i];
     operand.shape[i] = result[operand.first + i];
   }
   if (anyRepeats)

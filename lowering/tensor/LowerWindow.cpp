@@ -30,7 +30,7 @@ struct Fold {
   SmallVector<int64_t> along;
   Value image; // channels last, padded along these
   Type element;
-  Sizes sizes;         // of the result
+  Sizes sizes;          // of the result
   bool isLater = false; // of what is folded along others
   int64_t dims() const { return sizes.size() + along.size(); }
 };
@@ -53,9 +53,8 @@ SmallVector<AffineMap> mapsOf(Pool &pool, const Fold &fold, int64_t results) {
   SmallVector<AffineMap> maps = {
       AffineMap::get(fold.dims(), 0, image, context),
       AffineMap::get(fold.dims(), 0, window, context)};
-  maps.append(results,
-              AffineMap::getMultiDimIdentityMap(fold.dims(), context)
-                  .getMajorSubMap(rank));
+  maps.append(results, AffineMap::getMultiDimIdentityMap(fold.dims(), context)
+                           .getMajorSubMap(rank));
   return maps;
 }
 
@@ -83,8 +82,8 @@ Scalar number(ScalarBuilder &scalars, Index index) {
 
 // Where the elements of the window at the current position lie in the tensor
 // as the model has it, counted from its first element.
-Index flatPosition(ImplicitLocOpBuilder &builder, Pool &pool,
-                   const Input &x, bool columnMajor) {
+Index flatPosition(ImplicitLocOpBuilder &builder, Pool &pool, const Input &x,
+                   bool columnMajor) {
   auto at = [&](int64_t dim) -> Index {
     return {builder, linalg::IndexOp::create(builder, dim)};
   };
@@ -251,9 +250,10 @@ Value finishWindows(Pool &pool, Value folded) {
       if (inputOf[i])
         continue;
       Index position = {inside, linalg::IndexOp::create(inside, 1 + i)};
-      count = count * (isCountFixed(pool, dim)
-                           ? dim.kernel
-                           : countAlong(dim, position, pool.op.countsPadding()));
+      count =
+          count * (isCountFixed(pool, dim)
+                       ? dim.kernel
+                       : countAlong(dim, position, pool.op.countsPadding()));
     }
     Scalar elements =
         count.number ? Scalar(*count.number) : number(scalars, count);
@@ -262,8 +262,8 @@ Value finishWindows(Pool &pool, Value folded) {
     return SmallVector<Scalar>{pool.op.finish(args[0], elements)};
   };
   return generic(builder, inputs, SmallVector<Type>(inputs.size(), wide),
-                 emptyOf(builder, pool.sizes, pool.element), pool.element,
-                 maps, parallel(rank), body)
+                 emptyOf(builder, pool.sizes, pool.element), pool.element, maps,
+                 parallel(rank), body)
       .front();
 }
 
@@ -275,7 +275,8 @@ struct LowerPool : OpInterfaceConversionPattern<PoolOpInterface> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, lowered);
     const Input &x = inputs[0];
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     FailureOr<Window> window = op.window(inputs);
@@ -283,7 +284,8 @@ struct LowerPool : OpInterfaceConversionPattern<PoolOpInterface> {
       return failure();
     Pool pool{builder, op, *window, x.element, channelsLast(shapes->front())};
     Value image = toChannelsLast(builder, x.lowered);
-    bool withPositions = op->getNumResults() > 1 && !op->getResult(1).use_empty();
+    bool withPositions =
+        op->getNumResults() > 1 && !op->getResult(1).use_empty();
     auto order = op->getAttrOfType<IntegerAttr>("storage_order");
     SmallVector<Value> results;
     if (!withPositions && isWorthSplitting(pool))
@@ -297,7 +299,8 @@ struct LowerPool : OpInterfaceConversionPattern<PoolOpInterface> {
     for (Value &result : results)
       result = toChannelsFirst(builder, result);
     if (op->getNumResults() > 1 && !withPositions) // nobody reads them
-      results.push_back(emptyOf(builder, shapes->front(), builder.getI64Type()));
+      results.push_back(
+          emptyOf(builder, shapes->front(), builder.getI64Type()));
     for (auto [value, result] : llvm::zip_equal(results, op->getResults()))
       value = castTo(builder, value,
                      getTypeConverter()->convertType(result.getType()));

@@ -1,4 +1,5 @@
-// One pattern for each family. A family's pattern never asks which operator it has.
+// One pattern for each family. A family's pattern never asks which operator it
+// has.
 #include "dialects/onnx/Families.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/OnnxToLinalg.h"
@@ -22,7 +23,7 @@ namespace onnxc {
 
 namespace {
 
-//===-- By hand --------------------------------------------------------------------------------------------------===//
+//===-- By hand -----------------------------------------------------------===//
 
 // Without signedness and names; a bool is a byte.
 ElementsAttr storedValue(ElementsAttr value, RankedTensorType type) {
@@ -31,9 +32,12 @@ ElementsAttr storedValue(ElementsAttr value, RankedTensorType type) {
 
 struct LowerConstant : OpConversionPattern<ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(ConstantOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     Type type = getTypeConverter()->convertType(op.getType());
-    ElementsAttr value = storedValue(op.getValue(), cast<RankedTensorType>(type));
+    ElementsAttr value =
+        storedValue(op.getValue(), cast<RankedTensorType>(type));
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
     return success();
   }
@@ -54,21 +58,29 @@ static DictionaryAttr rememberType(DictionaryAttr attrs, Type type) {
 
 static void rememberTypes(func::FuncOp func) {
   MLIRContext *context = func.getContext();
-  auto orEmpty = [&](DictionaryAttr attrs) { return attrs ? attrs : DictionaryAttr::get(context); };
+  auto orEmpty = [&](DictionaryAttr attrs) {
+    return attrs ? attrs : DictionaryAttr::get(context);
+  };
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     func.setArgAttrs(i, rememberType(orEmpty(func.getArgAttrDict(i)), type));
   for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
-    func.setResultAttrs(i, rememberType(orEmpty(func.getResultAttrDict(i)), type));
+    func.setResultAttrs(i,
+                        rememberType(orEmpty(func.getResultAttrDict(i)), type));
 }
 
-// Strings are imported, so that a model can be described; nothing computes them.
+// Strings are imported, so that a model can be described; nothing computes
+// them.
 static LogicalResult checkElements(ModuleOp module) {
-  auto isText = [](Type type) { return isa<StringType>(getElementTypeOrSelf(type)); };
+  auto isText = [](Type type) {
+    return isa<StringType>(getElementTypeOrSelf(type));
+  };
   bool found = false;
   module.walk([&](Operation *op) {
-    bool returnsResults = op->hasTrait<OpTrait::IsTerminator>() &&
-                          llvm::none_of(op->getOperands(), llvm::IsaPred<BlockArgument>);
-    if (returnsResults || (llvm::none_of(op->getOperandTypes(), isText) && llvm::none_of(op->getResultTypes(), isText)))
+    bool returnsResults =
+        op->hasTrait<OpTrait::IsTerminator>() &&
+        llvm::none_of(op->getOperands(), llvm::IsaPred<BlockArgument>);
+    if (returnsResults || (llvm::none_of(op->getOperandTypes(), isText) &&
+                           llvm::none_of(op->getResultTypes(), isText)))
       return;
     op->emitError("tensors of strings are not supported");
     found = true;
@@ -76,14 +88,16 @@ static LogicalResult checkElements(ModuleOp module) {
   return failure(found);
 }
 
-// A conversion ends with the first operation that no pattern takes; we tell of all.
+// A conversion ends with the first operation that no pattern takes; we tell of
+// all.
 static LogicalResult checkConverted(ModuleOp module) {
   bool left = false;
   module.walk([&](Operation *op) {
     auto node = dyn_cast<OnnxOpInterface>(op);
     if (!node || isa<SubgraphOpInterface>(op))
       return;
-    op->emitError() << node.getRecord().type << " is not supported in this form; see docs/ops.md";
+    op->emitError() << node.getRecord().type
+                    << " is not supported in this form; see docs/ops.md";
     left = true;
   });
   return failure(left);
@@ -96,15 +110,20 @@ static LogicalResult lowerToLinalg(ModuleOp module) {
   MLIRContext *context = module.getContext();
   TypeConverter types; // drops names and signedness
   types.addConversion([](Type type) { return type; });
-  types.addConversion(
-      [](RankedTensorType type) { return RankedTensorType::get(type.getShape(), storageType(type.getElementType())); });
+  types.addConversion([](RankedTensorType type) {
+    return RankedTensorType::get(type.getShape(),
+                                 storageType(type.getElementType()));
+  });
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  target.addDynamicallyLegalOp<func::FuncOp>(
-      [&](func::FuncOp op) { return types.isSignatureLegal(op.getFunctionType()); });
-  target.addDynamicallyLegalOp<func::ReturnOp>([&](func::ReturnOp op) { return types.isLegal(op); });
+  target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
+    return types.isSignatureLegal(op.getFunctionType());
+  });
+  target.addDynamicallyLegalOp<func::ReturnOp>(
+      [&](func::ReturnOp op) { return types.isLegal(op); });
   RewritePatternSet patterns(context);
-  populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, types);
+  populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
+                                                                 types);
   populateReturnOpTypeConversionPattern(patterns, types);
   addScalarPatterns(types, patterns);
   addReductionPatterns(types, patterns);
@@ -116,8 +135,11 @@ static LogicalResult lowerToLinalg(ModuleOp module) {
   addSubgraphPatterns(types, patterns, target);
   patterns.add<LowerConstant>(types, context);
   ConversionConfig config;
-  config.buildMaterializations = false; // none are left once everything is converted
-  if (failed(applyPartialConversion(module, target, std::move(patterns), config)) || failed(checkConverted(module)))
+  config.buildMaterializations =
+      false; // none are left once everything is converted
+  if (failed(applyPartialConversion(module, target, std::move(patterns),
+                                    config)) ||
+      failed(checkConverted(module)))
     return failure();
   // Patterns that emit onnx operations name sizes by casts.
   SmallVector<UnrealizedConversionCastOp> casts;

@@ -1,8 +1,8 @@
 // Inside a model every element has a byte of its own or more. At its border,
 // elements of 4 and 2 bits lie packed, the first in the lowest bits: they are
 // unpacked where they come in and packed where they leave. An argument whose
-// size only the run knows keeps its type, though only the first of its bytes are
-// there; a result of such a size is packed when it is handed over.
+// size only the run knows keeps its type, though only the first of its bytes
+// are there; a result of such a size is packed when it is handed over.
 #include "lowering/PackedElement.h"
 #include "lowering/Passes.h"
 #include "lowering/tensor/OnnxToLinalg.h"
@@ -28,12 +28,13 @@ NamedAttribute packedAttr(RankedTensorType type, Type element) {
 
 RankedTensorType bytesFor(RankedTensorType type, Type element) {
   int64_t bits = type.getNumElements() * element.getIntOrFloatBitWidth();
-  return RankedTensorType::get(llvm::divideCeil(bits, 8), type.getElementType());
+  return RankedTensorType::get(llvm::divideCeil(bits, 8),
+                               type.getElementType());
 }
 
 RankedTensorType flatType(RankedTensorType type) {
-  int64_t count = type.hasStaticShape() ? type.getNumElements()
-                                        : ShapedType::kDynamic;
+  int64_t count =
+      type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
   return RankedTensorType::get(count, type.getElementType());
 }
 
@@ -84,8 +85,7 @@ Value unpack(ImplicitLocOpBuilder &b, Value argument, RankedTensorType type,
   auto body = [&](OpBuilder &inner, Location loc, ValueRange args) {
     Value index = linalg::IndexOp::create(inner, loc, 0);
     Value place = arith::RemUIOp::create(
-        inner, loc, index,
-        number(inner, loc, perByte, inner.getIndexType()));
+        inner, loc, index, number(inner, loc, perByte, inner.getIndexType()));
     Value low = arith::ShRUIOp::create(inner, loc, args[0],
                                        shiftFor(inner, loc, place, bits));
     Type narrow = inner.getIntegerType(bits), byte = inner.getI8Type();
@@ -135,8 +135,8 @@ Value pack(ImplicitLocOpBuilder &b, Value value, Type element) {
     for (int64_t i = 0; i < perByte; ++i) {
       Value at = arith::AddIOp::create(inner, loc, first,
                                        number(inner, loc, i, index));
-      Value inside = arith::CmpIOp::create(
-          inner, loc, arith::CmpIPredicate::ule, at, last);
+      Value inside = arith::CmpIOp::create(inner, loc,
+                                           arith::CmpIPredicate::ule, at, last);
       Value safe = arith::MinUIOp::create(inner, loc, at, last);
       Value code = tensor::ExtractOp::create(inner, loc, flat, safe);
       code = arith::AndIOp::create(inner, loc, code,

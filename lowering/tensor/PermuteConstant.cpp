@@ -24,7 +24,8 @@ static std::optional<ArrayRef<char>> bytesOf(ElementsAttr value) {
 static void permute(const char *from, char *to, ArrayRef<int64_t> shape,
                     ArrayRef<int64_t> strides, size_t width) {
   int64_t rank = shape.size(), inner = shape.back();
-  int64_t rows = ShapedType::getNumElements(shape) / std::max<int64_t>(inner, 1);
+  int64_t rows =
+      ShapedType::getNumElements(shape) / std::max<int64_t>(inner, 1);
   SmallVector<int64_t> index(rank, 0);
   for (int64_t row = 0; row < rows; ++row) {
     int64_t offset = 0;
@@ -46,15 +47,14 @@ ElementsAttr permuteConstant(ElementsAttr value,
       dense && (dense.isSplat() || permutation.empty()))
     return dense.reshape(permuted);
   std::optional<ArrayRef<char>> bytes = bytesOf(value);
-  unsigned bits = type.getElementType().isIntOrFloat()
-                      ? type.getElementTypeBitWidth()
-                      : 0;
+  unsigned bits =
+      type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
   if (!bytes || bits == 0 || bits % 8 != 0 || permutation.empty())
     return {};
   SmallVector<int64_t> strides = applyPermutation(
       ArrayRef<int64_t>(computeStrides(type.getShape())), permutation);
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
-      bytes->size(), 64, /*dataIsMutable=*/true);
+  AsmResourceBlob blob =
+      HeapAsmResourceBlob::allocate(bytes->size(), 64, /*dataIsMutable=*/true);
   permute(bytes->data(), blob.getMutableData().data(), shape, strides,
           bits / 8);
   if (!isa<DenseResourceElementsAttr>(value))

@@ -74,8 +74,8 @@ struct RaiseTranspose : OpRewritePattern<GenericOp> {
     Permutation permutation;
     for (AffineExpr expr : out.getResults())
       permutation.push_back(*in.getResultPosition(expr));
-    rewriter.replaceOpWithNewOp<TransposeOp>(
-        op, op.getInputs()[0], op.getOutputs()[0], permutation);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getInputs()[0],
+                                             op.getOutputs()[0], permutation);
     return success();
   }
 };
@@ -93,8 +93,8 @@ struct MergeTransposes : OpRewritePattern<TransposeOp> {
       return failure();
     Permutation permutation =
         applyPermutation(inner.getPermutation(), op.getPermutation());
-    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), inner.getInput(),
-                                     permutation));
+    rewriter.replaceOp(
+        op, transposed(rewriter, op.getLoc(), inner.getInput(), permutation));
     return success();
   }
 };
@@ -269,8 +269,8 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
     return false;
   auto vector = dyn_cast<AffineDimExpr>(output.getResults().back());
   auto isAlong = [&](AffineMap read) {
-    return vector && read.getResults().back().isFunctionOfDim(
-                         vector.getPosition());
+    return vector &&
+           read.getResults().back().isFunctionOfDim(vector.getPosition());
   };
   return isAlong(map) && !isAlong(ofSource) &&
          llvm::any_of(map.getResults(), [](AffineExpr index) {
@@ -310,8 +310,8 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
   }
 };
 
-// What `init`, which holds nothing or one value everywhere, is in another order;
-// null for others.
+// What `init`, which holds nothing or one value everywhere, is in another
+// order; null for others.
 Value permutedInit(OpBuilder &builder, Value init,
                    ArrayRef<int64_t> permutation) {
   auto fill = init.getDefiningOp<linalg::FillOp>();
@@ -339,8 +339,8 @@ struct SinkBelowReduction : OpRewritePattern<GenericOp> {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     AffineMap out = maps.back();
     auto producer = op.getInputs()[0].getDefiningOp<TransposeOp>();
-    if (!producer || !maps[0].isPermutation() || !out.isProjectedPermutation() ||
-        llvm::any_of(maps, [&](AffineMap map) {
+    if (!producer || !maps[0].isPermutation() ||
+        !out.isProjectedPermutation() || llvm::any_of(maps, [&](AffineMap map) {
           return map != maps[0] && map != out;
         }))
       return failure();
@@ -373,7 +373,7 @@ struct SinkBelowReduction : OpRewritePattern<GenericOp> {
     rewriter.replaceOp(
         op, llvm::map_to_vector(moved.getResults(), [&](Value result) {
           return transposed(rewriter, op.getLoc(), result,
-                           invertPermutationVector(order));
+                            invertPermutationVector(order));
         }));
     return success();
   }
@@ -389,10 +389,9 @@ struct SinkBelowPad : OpRewritePattern<tensor::PadOp> {
       return failure();
     Permutation permutation(producer.getPermutation());
     Permutation inverse = invertPermutationVector(permutation);
-    Value padded =
-        paddedTransposed(rewriter, op, producer.getInput(), inverse);
-    rewriter.replaceOp(
-        op, transposed(rewriter, op.getLoc(), padded, permutation));
+    Value padded = paddedTransposed(rewriter, op, producer.getInput(), inverse);
+    rewriter.replaceOp(op,
+                       transposed(rewriter, op.getLoc(), padded, permutation));
     return success();
   }
 };
@@ -462,8 +461,8 @@ struct SinkBelowConcat : OpRewritePattern<tensor::InsertSliceOp> {
   }
 };
 
-// Where the groups of dimensions that a reshape of a transposed tensor splits or
-// joins begin and how long they are, in the order of the source; and the
+// Where the groups of dimensions that a reshape of a transposed tensor splits
+// or joins begin and how long they are, in the order of the source; and the
 // permutation of single dimensions that puts them into the order of the result.
 Permutation permutationOfGroups(ArrayRef<int64_t> permutation,
                                 ArrayRef<int64_t> sizes) {
@@ -487,9 +486,9 @@ struct SinkBelowExpand : OpRewritePattern<tensor::ExpandShapeOp> {
     if (!producer)
       return failure();
     Permutation inverse = invertPermutationVector(producer.getPermutation());
-    Permutation sizes = llvm::map_to_vector(
-        op.getReassociationIndices(),
-        [](auto &group) { return int64_t(group.size()); });
+    Permutation sizes =
+        llvm::map_to_vector(op.getReassociationIndices(),
+                            [](auto &group) { return int64_t(group.size()); });
     Permutation moved = permutationOfGroups(producer.getPermutation(), sizes);
     SmallVector<ReassociationIndices> groups;
     for (int64_t i : inverse) {
@@ -536,7 +535,7 @@ struct SinkBelowCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
     Value collapsed = tensor::CollapseShapeOp::create(
         rewriter, op.getLoc(), producer.getInput(), groups);
     rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), collapsed,
-                                     invertPermutationVector(order)));
+                                      invertPermutationVector(order)));
     return success();
   }
 };
@@ -560,8 +559,8 @@ struct WriteTransposed : OpRewritePattern<TransposeOp> {
     SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
     SmallVector<AffineExpr> results =
         applyPermutation(maps.back().getResults(), permutation);
-    maps.back() = AffineMap::get(maps.back().getNumDims(), 0, results,
-                                 op.getContext());
+    maps.back() =
+        AffineMap::get(maps.back().getNumDims(), 0, results, op.getContext());
     auto written = GenericOp::create(
         rewriter, producer.getLoc(), moved.getType(), producer.getInputs(),
         moved, maps, producer.getIteratorTypesArray());
@@ -590,8 +589,8 @@ struct PadTransposed : OpRewritePattern<TransposeOp> {
   }
 };
 
-// A part that was given dimensions of size one for its place is inserted without
-// them, so that its producer can write there.
+// A part that was given dimensions of size one for its place is inserted
+// without them, so that its producer can write there.
 struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
@@ -599,7 +598,8 @@ struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
     auto source = op.getSource().getDefiningOp<tensor::ExpandShapeOp>();
     if (!source || op.getSourceType().getRank() != op.getType().getRank())
       return failure();
-    // Which of several ones is dropped is told by the strides, if they are known.
+    // Which of several ones is dropped is told by the strides, if they are
+    // known.
     int64_t dropped = op.getType().getRank() - source.getSrcType().getRank();
     if ((!op.getType().hasStaticShape() &&
          llvm::count(op.getSourceType().getShape(), 1) != dropped) ||
@@ -612,10 +612,10 @@ struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
   }
 };
 
-// Visited from the bottom, the transposes of the model cancel below before those
-// of the convolutions above come down, which leaves fewer of both. But each then
-// moves past all that follows. In a graph of many the first goes first: it meets
-// its inverse before that has left its place.
+// Visited from the bottom, the transposes of the model cancel below before
+// those of the convolutions above come down, which leaves fewer of both. But
+// each then moves past all that follows. In a graph of many the first goes
+// first: it meets its inverse before that has left its place.
 constexpr int64_t mostMoves = 1 << 22;
 
 struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
@@ -623,8 +623,8 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     MLIRContext *context = &getContext();
     RewritePatternSet sinking(context);
     sinking.add<RaiseTranspose, MergeTransposes, TransposeOfOnesIsReshape,
-                FoldConstantTranspose, SinkBelowElementwise,
-                SinkBelowReduction, ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
+                FoldConstantTranspose, SinkBelowElementwise, SinkBelowReduction,
+                ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
                 SinkBelowConcat, SinkBelowExpand, SinkBelowCollapse>(context);
     tensor::EmptyOp::getCanonicalizationPatterns(sinking, context);
     FrozenRewritePatternSet down(std::move(sinking));
@@ -634,8 +634,8 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     FrozenRewritePatternSet up(std::move(writing));
     // Each pattern moves transposes one way, so this ends; deep networks need
     // more rounds than the driver's ten.
-    auto untilDone = GreedyRewriteConfig().setMaxIterations(
-        GreedyRewriteConfig::kNoLimit);
+    auto untilDone =
+        GreedyRewriteConfig().setMaxIterations(GreedyRewriteConfig::kNoLimit);
     auto sink = GreedyRewriteConfig(untilDone).setUseTopDownTraversal(
         mayMove() > mostMoves);
     if (failed(applyPatternsGreedily(getOperation(), down, sink)) ||

@@ -102,8 +102,8 @@ Value ScanOutput::create(ImplicitLocOpBuilder &builder) const {
 Value ScanOutput::insert(ImplicitLocOpBuilder &builder, Value stack,
                          Value value, Value index) const {
   [[maybe_unused]] LogicalResult known =
-      require(builder, fits(builder, *this, stack, value, index),
-              Status::Shape, loop, "slices differ in shape", "scan_outputs");
+      require(builder, fits(builder, *this, stack, value, index), Status::Shape,
+              loop, "slices differ in shape", "scan_outputs");
   assert(succeeded(known) && "the first slice always fits");
   Value capacity = tensor::DimOp::create(builder, stack, axis);
   if (grows()) {

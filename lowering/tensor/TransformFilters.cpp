@@ -50,8 +50,9 @@ void transform(linalg::GenericOp root, TargetAttr target) {
   if (!value || value.isSplat())
     return;
   if (isSmall(root->getParentOfType<ModuleOp>())) {
-    missed(root, "transform-filters") << "transformed filters take up to four "
-                                         "times the bytes: small code was asked for";
+    missed(root, "transform-filters")
+        << "transformed filters take up to four "
+           "times the bytes: small code was asked for";
     return;
   }
   WinogradAttr schedule = chooseWinograd(*conv, target);

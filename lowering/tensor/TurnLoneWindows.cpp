@@ -17,8 +17,8 @@ namespace onnxc {
 
 namespace {
 
-// Cycles until a sum can be added to, and for a tap of a vector of channels; how
-// much longer than counted rows take.
+// Cycles until a sum can be added to, and for a tap of a vector of channels;
+// how much longer than counted rows take.
 constexpr double latency = 4, tapOfChannels = 0.75, slack = 1.4;
 
 bool isTranspose(Operation *op, ArrayRef<int64_t> permutation) {

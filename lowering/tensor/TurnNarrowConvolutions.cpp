@@ -27,7 +27,8 @@ OpOperand *imageOf(linalg::GenericOp root) {
       output.getNumResults() < 3)
     return nullptr;
   ArrayRef<AffineExpr> results = output.getResults();
-  unsigned pixel = cast<AffineDimExpr>(results.drop_back().back()).getPosition();
+  unsigned pixel =
+      cast<AffineDimExpr>(results.drop_back().back()).getPosition();
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
     int64_t rank = map.getNumResults();
@@ -64,8 +65,9 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
         return false;
       sums *= size;
     }
-  double lanes = target.getVectorBits() /
-                 getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
+  double lanes =
+      target.getVectorBits() /
+      getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
   if (ShapedType::isDynamic(outputs) || outputs > lanes / 2)
     return false;
   double used = ShapedType::isDynamic(pixels)

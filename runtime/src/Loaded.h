@@ -43,8 +43,8 @@ typedef struct onnxc_extent {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-int32_t
-onnxc_fail(onnxc_message *message, int32_t status, const char *format, ...);
+int32_t onnxc_fail(onnxc_message *message, int32_t status, const char *format,
+                   ...);
 
 // Checks a descriptor: version, features of this CPU, and, where `extent` is
 // not null, that every offset stays inside.

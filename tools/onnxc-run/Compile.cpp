@@ -59,9 +59,7 @@ static std::vector<std::string> compilerCommand(const Options &options,
   return command;
 }
 
-std::string reportBeside(const std::string &object) {
-  return object + ".json";
-}
+std::string reportBeside(const std::string &object) { return object + ".json"; }
 
 int compileModel(const Options &options, const std::string &object) {
   return runCompiler(compilerCommand(options, object));

@@ -13,8 +13,8 @@ using llvm::StringRef;
 static llvm::Expected<std::string> contentsOf(StringRef path) {
   auto buffer = readInput(path.str());
   if (!buffer)
-    return llvm::createStringError("cannot read '" + path + "': " +
-                                   llvm::toString(buffer.takeError()));
+    return llvm::createStringError("cannot read '" + path +
+                                   "': " + llvm::toString(buffer.takeError()));
   return (*buffer)->getBuffer().str();
 }
 

@@ -312,8 +312,8 @@ int compileCommand(Command command, int argc, char **argv) {
     stream << "onnxc " ONNXC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   });
   cl::HideUnrelatedOptions(category);
-  bool isParsed = cl::ParseCommandLineOptions(
-      argc, argv, overview, &llvm::errs());
+  bool isParsed =
+      cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs());
   Options options = flags.options();
   std::string problem =
       isParsed ? complete(options, flags, command) : std::string();

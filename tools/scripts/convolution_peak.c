@@ -76,7 +76,8 @@ int main(void) {
     worst = fmax(worst, fabs(expected(x, w, bias, row, column, o) -
                              y[(row * size + column) * channels + o]));
   }
-  double rate = 2.0 * 9 * channels * channels * size * size / convolution * 1e-9;
+  double rate =
+      2.0 * 9 * channels * channels * size * size / convolution * 1e-9;
   double most = 20000.0 * 12 * 16 / peak * 1e-9;
   printf("3x3 64->64 at 56x56: %.3f ms, %.1f GFLOP/s = %.0f %% of %.1f, "
          "largest error %.1e\n",

@@ -1,5 +1,5 @@
-// In f32 erf x is one odd polynomial up to where it rounds to 1; in f64 it is one
-// up to 1, then 1 - e^-g(x) with a polynomial g.
+// In f32 erf x is one odd polynomial up to where it rounds to 1; in f64 it is
+// one up to 1, then 1 - e^-g(x) with a polynomial g.
 #include "lowering/loops/math/Functions.h"
 
 namespace onnxc::elementary {
@@ -8,10 +8,10 @@ namespace {
 // erf(x) / x in 2 (x / limit)^2 - 1, where all terms have one sign at x = 0.
 constexpr double limitF32 = 3.75; // erf rounds to 1 there, or 2 units below
 constexpr double allF32[] = {
-    0.37705692648887634, -0.18802982568740845, 0.13926978409290314,
-    -0.11194868385791779, 0.09072285145521164, -0.07150573283433914,
-    0.05372621864080429, -0.03785562515258789, 0.0246503334492445,
-    -0.015342818573117256, 0.009550793096423149, -0.004903846886008978,
+    0.37705692648887634,   -0.18802982568740845,   0.13926978409290314,
+    -0.11194868385791779,  0.09072285145521164,    -0.07150573283433914,
+    0.05372621864080429,   -0.03785562515258789,   0.0246503334492445,
+    -0.015342818573117256, 0.009550793096423149,   -0.004903846886008978,
     0.0015790878096595407, -0.0009078975417651236, 0.000966898282058537,
     -0.0003618230111896992};
 

@@ -101,7 +101,7 @@ Mask operator^(Mask a, Mask b) { return combine<arith::XOrIOp>(a, b); }
 Mask operator!(Mask a) {
   ImplicitLocOpBuilder &b = *a.builder;
   Value all = splat(b, a.value.getType(), b.getBoolAttr(true));
-  return a ^ Mask { &b, all };
+  return a ^ Mask{&b, all};
 }
 
 Bits operator+(Bits a, Bits b) { return combine<arith::AddIOp>(a, b); }
@@ -178,9 +178,9 @@ Real scale(Real x, Bits n) {
   if (x.isDouble())
     return scaleInSteps(x, n);
   ImplicitLocOpBuilder &b = *x.builder;
-  auto call = LLVM::CallIntrinsicOp::create(
-      b, x.value.getType(), b.getStringAttr(scaleIntrinsic),
-      ValueRange{x.value, n.value});
+  auto call = LLVM::CallIntrinsicOp::create(b, x.value.getType(),
+                                            b.getStringAttr(scaleIntrinsic),
+                                            ValueRange{x.value, n.value});
   return {&b, call.getResult(0)};
 }
 

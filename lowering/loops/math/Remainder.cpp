@@ -1,6 +1,7 @@
-// The remainder of a division, exactly. q is the nearest integer to x / y; while
-// it is small, its products with the two halves of y are exact, and so is what
-// they leave of x. Large quotients, which are rare, take a loop of integers.
+// The remainder of a division, exactly. q is the nearest integer to x / y;
+// while it is small, its products with the two halves of y are exact, and so is
+// what they leave of x. Large quotients, which are rare, take a loop of
+// integers.
 #include "lowering/loops/math/Double.h"
 #include "lowering/loops/math/Functions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,8 +11,8 @@ using namespace mlir;
 namespace onnxc::elementary {
 namespace {
 
-// |x| - q |y| is at most half of |y| but for the rounding of x / y: it fits into
-// the mantissa, as it does while the lower half of y is still in it.
+// |x| - q |y| is at most half of |y| but for the rounding of x / y: it fits
+// into the mantissa, as it does while the lower half of y is still in it.
 Real remainderFast(Real magnitude, Real size, Real quotient) {
   double whole = size.pick(0x1p23, 0x1p52);
   Real q = (quotient + whole) - whole;

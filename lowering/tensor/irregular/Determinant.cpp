@@ -1,5 +1,5 @@
-// Det and Inverse: elimination with the greatest pivot of each column, in a copy
-// of one matrix that all share.
+// Det and Inverse: elimination with the greatest pivot of each column, in a
+// copy of one matrix that all share.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
@@ -25,8 +25,8 @@ struct Elimination {
       Sizes from(matrix);
       llvm::append_range(from, at);
       Scalar element = scalarAt(inner, x.lowered, x.element, from);
-      return Tensors{insert(builder, store(inner, element, wide), carried[0],
-                            at)};
+      return Tensors{
+          insert(builder, store(inner, element, wide), carried[0], at)};
     };
     return visit(builder, {size, size}, {work}, copy)[0];
   }
@@ -46,8 +46,7 @@ struct Elimination {
           arith::SelectOp::create(builder, take, here.value, best[0]),
           arith::SelectOp::create(builder, take, at[0].in(builder), best[1])};
     };
-    return {builder,
-            visit(builder, {size}, {none, k.in(builder)}, compare)[1]};
+    return {builder, visit(builder, {size}, {none, k.in(builder)}, compare)[1]};
   }
 
   Value swapped(Value work, Index a, Index b) const {
@@ -112,7 +111,8 @@ struct Inversion : Elimination {
       Scalar same(inner, (at[0] == at[1]).in(builder), builder.getI1Type());
       Scalar one = cast(Scalar(1.0), Scalar(inner, {}, wide));
       Value element = select(same, one, cast(Scalar(0.0), one)).value;
-      return Tensors{insert(builder, element, carried[0], {at[0], size + at[1]})};
+      return Tensors{
+          insert(builder, element, carried[0], {at[0], size + at[1]})};
     };
     return visit(builder, {size, size}, {work}, set)[0];
   }
@@ -141,8 +141,7 @@ struct Inversion : Elimination {
       Scalar old = element(at[0], column);
       Scalar value =
           select(own, old, old - element(at[0], k) * element(k, column));
-      return Tensors{insert(builder, value.value, carried[0],
-                            {at[0], column})};
+      return Tensors{insert(builder, value.value, carried[0], {at[0], column})};
     };
     return visit(builder, {size, width - k - 1}, {work}, subtract)[0];
   }
@@ -160,28 +159,30 @@ struct Inversion : Elimination {
           scalarAt(inner, work, wide, {position[0], size + position[1]});
       Sizes to(at);
       llvm::append_range(to, position);
-      return Tensors{insert(builder, store(inner, element, x.element),
-                            results[0], to)};
+      return Tensors{
+          insert(builder, store(inner, element, x.element), results[0], to)};
     };
     return {visit(builder, {size, size}, {carried[0]}, copy)[0], work};
   }
 };
 
 // Both visit every matrix with a result and a copy to work in.
-template <typename Op, typename Method> struct LowerMatrix : OpConversionPattern<Op> {
+template <typename Op, typename Method>
+struct LowerMatrix : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult
   matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     const Input &x = inputs[0];
     if (x.rank() < 2)
-      return op.emitError() << "expected matrices, got a tensor of rank "
-                            << x.rank();
+      return op.emitError()
+             << "expected matrices, got a tensor of rank " << x.rank();
     Index size = x.sizes.back();
     if (failed(require(builder, x.sizes[x.rank() - 2] == size, Status::Shape,
                        op, "is not square", "X")))
@@ -207,7 +208,8 @@ template <typename Op, typename Method> struct LowerMatrix : OpConversionPattern
 
 void addDeterminantPatterns(TypeConverter &types, RewritePatternSet &patterns) {
   patterns.add<LowerMatrix<DetOp, Elimination>,
-               LowerMatrix<MsInverseOp, Inversion>>(types, patterns.getContext());
+               LowerMatrix<MsInverseOp, Inversion>>(types,
+                                                    patterns.getContext());
 }
 
 } // namespace onnxc

@@ -1,5 +1,5 @@
-// Dropout passes its operand on. What it would drop in training is random, which
-// no compiled model is: then the run ends with an error.
+// Dropout passes its operand on. What it would drop in training is random,
+// which no compiled model is: then the run ends with an error.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
@@ -22,14 +22,14 @@ struct LowerDropout : OpConversionPattern<DropoutOp> {
       return failure();
     const Input &data = inputs[0];
     Value one = arith::ConstantOp::create(builder, builder.getI8IntegerAttr(1));
-    Value mask = linalg::FillOp::create(
-                     builder, one,
-                     emptyOf(builder, data.sizes, builder.getI1Type()))
-                     .getResult(0);
-    rewriter.replaceOp(op, {data.lowered,
-                            castTo(builder, mask,
-                                   getTypeConverter()->convertType(
-                                       op.getMask().getType()))});
+    Value mask =
+        linalg::FillOp::create(
+            builder, one, emptyOf(builder, data.sizes, builder.getI1Type()))
+            .getResult(0);
+    rewriter.replaceOp(
+        op, {data.lowered,
+             castTo(builder, mask,
+                    getTypeConverter()->convertType(op.getMask().getType()))});
     return success();
   }
 
@@ -46,8 +46,8 @@ struct LowerDropout : OpConversionPattern<DropoutOp> {
     if (trains && (share || !ratio.given()))
       return op.emitError("Dropout in training mode is not supported");
     ScalarBuilder scalars(builder, op.getLoc(), mode.element);
-    Scalar training = scalarAt(scalars, mode.lowered, mode.element,
-                               Sizes(mode.rank(), 0));
+    Scalar training =
+        scalarAt(scalars, mode.lowered, mode.element, Sizes(mode.rank(), 0));
     Scalar holds = training ^ true;
     if (ratio.given())
       holds = holds || scalarAt(scalars, ratio.lowered, ratio.element,

@@ -25,8 +25,8 @@ struct Sampler {
   Type f32() const { return scalars.getF32Type(); }
 
   Scalar size(int64_t dim) const {
-    Value number = arith::IndexCastOp::create(
-        scalars, scalars.getI32Type(), x.sizes[2 + dim].in(scalars));
+    Value number = arith::IndexCastOp::create(scalars, scalars.getI32Type(),
+                                              x.sizes[2 + dim].in(scalars));
     return {scalars, arith::SIToFPOp::create(scalars, f32(), number), f32()};
   }
 
@@ -56,9 +56,8 @@ struct Sampler {
     if (op.getPaddingMode() == "reflection")
       return op.getAlignCorners()
                  ? reflected(at, number(0), last)
-                 : greatest(least(reflected(at, number(-0.5), last + 0.5),
-                                  last),
-                            0);
+                 : greatest(
+                       least(reflected(at, number(-0.5), last + 0.5), last), 0);
     return at;
   }
   Scalar number(double value) const {
@@ -142,7 +141,8 @@ struct LowerGridSample : OpConversionPattern<GridSampleOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     const Input &x = inputs[0], &grid = inputs[1];
@@ -171,8 +171,9 @@ struct LowerGridSample : OpConversionPattern<GridSampleOp> {
                                   builder.getMultiDimIdentityMap(rank),
                                   parallel(rank), body)
             .getResult(0);
-    rewriter.replaceOp(op, castTo(builder, sampled,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(op,
+                       castTo(builder, sampled,
+                              getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };

@@ -18,8 +18,8 @@ visitFrom(ImplicitLocOpBuilder &builder, ArrayRef<Index> sizes, Sizes &at,
   Value size = sizes[at.size()].in(builder);
   auto emit = [&](OpBuilder &, Location, Value position, ValueRange carried) {
     at.push_back({builder, position});
-    scf::YieldOp::create(builder, visitFrom(builder, sizes, at,
-                                            Tensors(carried), body));
+    scf::YieldOp::create(builder,
+                         visitFrom(builder, sizes, at, Tensors(carried), body));
     at.pop_back();
   };
   auto loop = scf::ForOp::create(builder, zero, size, one, tensors, emit);

@@ -7,8 +7,8 @@ namespace onnxc {
 using Tensors = llvm::SmallVector<mlir::Value>;
 // Visits every position of a space in row-major order; the body gives the
 // tensors, or scalars, as the next position finds them.
-Tensors visit(mlir::ImplicitLocOpBuilder &builder,
-              llvm::ArrayRef<Index> sizes, Tensors start,
+Tensors visit(mlir::ImplicitLocOpBuilder &builder, llvm::ArrayRef<Index> sizes,
+              Tensors start,
               llvm::function_ref<Tensors(llvm::ArrayRef<Index>, Tensors)> body);
 
 // Replaces an element.
@@ -17,8 +17,7 @@ mlir::Value insert(mlir::ImplicitLocOpBuilder &builder, mlir::Value element,
 
 // The tensors as `changed` leaves them where the condition holds.
 Tensors changeIf(mlir::ImplicitLocOpBuilder &builder, Condition condition,
-                 Tensors tensors,
-                 llvm::function_ref<Tensors(Tensors)> changed);
+                 Tensors tensors, llvm::function_ref<Tensors(Tensors)> changed);
 
 // An element as the words of the scalar language see it, and back.
 Scalar scalarAt(ScalarBuilder &scalars, mlir::Value tensor, mlir::Type element,

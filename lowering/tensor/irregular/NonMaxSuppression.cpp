@@ -55,9 +55,10 @@ struct Suppression {
     ScalarBuilder scalars = here();
     Scalar both, left, right;
     for (int64_t dim = 0; dim < 2; ++dim) {
-      Span one = span(scalars, batch, a, dim), two = span(scalars, batch, b, dim);
-      Scalar shared = greatest(
-          least(one.high, two.high) - greatest(one.low, two.low), 0);
+      Span one = span(scalars, batch, a, dim),
+           two = span(scalars, batch, b, dim);
+      Scalar shared =
+          greatest(least(one.high, two.high) - greatest(one.low, two.low), 0);
       both = dim ? both * shared : shared;
       left = dim ? left * one.length() : one.length();
       right = dim ? right * two.length() : two.length();
@@ -91,9 +92,9 @@ struct Suppression {
 
   Condition isLeft(Value flags, Index box) const {
     Value zero = arith::ConstantIntOp::create(builder, 0, 8);
-    return {builder, arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
-                                           extract(builder, flags, {box}),
-                                           zero)};
+    return {builder,
+            arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
+                                  extract(builder, flags, {box}), zero)};
   }
 
   // The first of the boxes with the highest score; -1 if none is left.
@@ -111,16 +112,15 @@ struct Suppression {
       return Tensors{select(better, at[0], chosen).in(builder)};
     };
     Index none = -1;
-    return {builder,
-            visit(builder, {count()}, {none.in(builder)}, compare)[0]};
+    return {builder, visit(builder, {count()}, {none.in(builder)}, compare)[0]};
   }
 
   Value suppressed(Index batch, Index chosen, Value flags) const {
     auto drop = [&](ArrayRef<Index> at, Tensors carried) {
       Condition gone = at[0] == chosen || overlaps(batch, chosen, at[0]);
       Value zero = arith::ConstantIntOp::create(builder, 0, 8);
-      Value flag = arith::SelectOp::create(
-          builder, gone.in(builder), zero, extract(builder, carried[0], at));
+      Value flag = arith::SelectOp::create(builder, gone.in(builder), zero,
+                                           extract(builder, carried[0], at));
       return Tensors{insert(builder, flag, carried[0], at)};
     };
     return visit(builder, {count()}, {flags}, drop)[0];
@@ -132,11 +132,11 @@ struct Suppression {
     return changeIf(builder, chosen >= 0, carried, [&](Tensors changed) {
       Index row(builder, changed[1]);
       for (auto [i, part] : llvm::enumerate(Sizes{batch, label, chosen}))
-        changed[0] = insert(
-            builder,
-            arith::IndexCastOp::create(builder, builder.getI64Type(),
-                                       part.in(builder)),
-            changed[0], {row, int64_t(i)});
+        changed[0] =
+            insert(builder,
+                   arith::IndexCastOp::create(builder, builder.getI64Type(),
+                                              part.in(builder)),
+                   changed[0], {row, int64_t(i)});
       return Tensors{changed[0], (row + 1).in(builder),
                      suppressed(batch, chosen, changed[2])};
     });
@@ -183,8 +183,9 @@ struct LowerNonMaxSuppression : OpConversionPattern<NonMaxSuppressionOp> {
                             operands.getMaxOutputBoxesPerClass(),
                             operands.getIouThreshold(),
                             operands.getScoreThreshold()};
-    rewriter.replaceOp(op, castTo(builder, suppression.run(),
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(op,
+                       castTo(builder, suppression.run(),
+                              getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };

@@ -1,6 +1,6 @@
 // RNN, GRU and LSTM: one product for the inputs of all steps, then a loop over
-// time. The body is written in onnx operators, which the same conversion lowers.
-// DynamicQuantizeLSTM quantizes the left side of each product.
+// time. The body is written in onnx operators, which the same conversion
+// lowers. DynamicQuantizeLSTM quantizes the left side of each product.
 #include "dialects/onnx/Families.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/Recurrent.h"
@@ -110,14 +110,13 @@ private:
     int64_t axis = rankOf(all) - 1;
     return slice(all, axis, i * net.hidden, (i + 1) * net.hidden);
   }
-  Node firstTwo() {
-    return slice(weights.numbers, 1, 0, 2 * net.hidden);
-  }
+  Node firstTwo() { return slice(weights.numbers, 1, 0, 2 * net.hidden); }
 
   State gru(Node input, State state) {
     // The candidate's product comes after the gate where that resets the state.
     Node h = state.h;
-    Node product = matmul(h, net.linearBeforeReset ? weights.numbers : firstTwo());
+    Node product =
+        matmul(h, net.linearBeforeReset ? weights.numbers : firstTwo());
     if (net.linearBeforeReset && net.b.given())
       product = product + stateBias;
     Node z = apply(0, gate(input, 0) + gate(product, 0));
@@ -242,7 +241,8 @@ struct Loop {
   Node running(Value time, Node like) {
     if (!net.lengths.given())
       return {};
-    Value step = arith::IndexCastOp::create(builder, builder.getI64Type(), time);
+    Value step =
+        arith::IndexCastOp::create(builder, builder.getI64Type(), time);
     Value now = tensor::FromElementsOp::create(
         builder, RankedTensorType::get({1, 1}, builder.getI64Type()), step);
     return Node(graph, now) < unsqueeze(lengths64(), {1});
@@ -527,8 +527,8 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
 
 void addRecurrentPatterns(TypeConverter &types, RewritePatternSet &patterns) {
   patterns.add<LowerRecurrent<RNNOp>, LowerRecurrent<GRUOp>,
-               LowerRecurrent<LSTMOp>,
-               LowerRecurrent<MsDynamicQuantizeLSTMOp>>(types, patterns.getContext());
+               LowerRecurrent<LSTMOp>, LowerRecurrent<MsDynamicQuantizeLSTMOp>>(
+      types, patterns.getContext());
 }
 
 } // namespace onnxc

@@ -25,8 +25,8 @@ Index asIndex(ImplicitLocOpBuilder &builder, Scalar x, Scalar most) {
   Scalar inside = select(x >= 0, select(x <= most, x, most), 0);
   Value whole =
       arith::FPToSIOp::create(builder, builder.getI64Type(), inside.value);
-  return {builder, arith::IndexCastOp::create(builder, builder.getIndexType(),
-                                              whole)};
+  return {builder,
+          arith::IndexCastOp::create(builder, builder.getIndexType(), whole)};
 }
 
 // Image, regions and the position that is computed: region, channel, cell.
@@ -49,8 +49,8 @@ struct Cell {
     return asReal(scalars, x.sizes[2 + dim]);
   }
   Scalar element(ScalarBuilder &scalars, Index row, Index column) const {
-    Scalar value = scalarAt(scalars, x.lowered, x.element,
-                            {batch, at[1], row, column});
+    Scalar value =
+        scalarAt(scalars, x.lowered, x.element, {batch, at[1], row, column});
     return onnxc::cast(value, scalars.getF32Type());
   }
 };
@@ -59,7 +59,7 @@ Value f32Of(ImplicitLocOpBuilder &builder, double number) {
   return arith::ConstantOp::create(builder, builder.getF32FloatAttr(number));
 }
 
-//===-- RoiAlign ---------------------------------------------------------===//
+//===-- RoiAlign ----------------------------------------------------------===//
 
 // Along one dimension of a cell: where its samples begin, how far they are
 // apart and how many there are.
@@ -78,13 +78,12 @@ struct Aligned : Cell {
     Scalar begin = region(scalars, 1 - dim) - (half ? 0.5 : 0);
     Scalar end = region(scalars, 3 - dim) - (half ? 0.5 : 0);
     Scalar length = half ? end - begin : greatest(end - begin, 1);
-    Scalar cell =
-        length / (dim ? op.getOutputWidth() : op.getOutputHeight());
+    Scalar cell = length / (dim ? op.getOutputWidth() : op.getOutputHeight());
     // So many that an image of any size is hit in each element.
-    Index count = op.getSamplingRatio() > 0
-                      ? Index(op.getSamplingRatio())
-                      : asIndex(builder, ceil(cell), onnxc::cast(
-                            Scalar(1 << 16), cell));
+    Index count =
+        op.getSamplingRatio() > 0
+            ? Index(op.getSamplingRatio())
+            : asIndex(builder, ceil(cell), onnxc::cast(Scalar(1 << 16), cell));
     Scalar position = asReal(scalars, at[2 + dim]);
     return {(begin + position * cell).value,
             (cell / asReal(scalars, count)).value, count};
@@ -126,10 +125,10 @@ struct Aligned : Cell {
              c = part(row.high, column.low, row.share * (1 - column.share)),
              d = part(row.high, column.high, row.share * column.share);
       Scalar old(inner, carried[0], inner.getF32Type());
-      Scalar next = takesGreatest
-                        ? greatest(old, greatest(greatest(a, b),
-                                                 greatest(c, d)))
-                        : old + a + b + c + d;
+      Scalar next =
+          takesGreatest
+              ? greatest(old, greatest(greatest(a, b), greatest(c, d)))
+              : old + a + b + c + d;
       return Tensors{next.value};
     };
     double start = takesGreatest ? -infinity : 0;
@@ -144,7 +143,7 @@ struct Aligned : Cell {
   }
 };
 
-//===-- MaxRoiPool -------------------------------------------------------===//
+//===-- MaxRoiPool --------------------------------------------------------===//
 
 struct Greatest : Cell {
   Greatest(Cell cell, MaxRoiPoolOp op) : Cell(cell), op(op) {}
@@ -184,7 +183,7 @@ struct Greatest : Cell {
   }
 };
 
-//===-- Both -------------------------------------------------------------===//
+//===-- Both --------------------------------------------------------------===//
 
 LogicalResult requireImages(ImplicitLocOpBuilder &builder, Operation *op,
                             const Input &x, const Input &rois,
@@ -204,12 +203,11 @@ Value pool(ImplicitLocOpBuilder &builder, Op op, ArrayRef<Input> inputs,
            llvm::function_ref<Index(ArrayRef<Index>)> batchOf) {
   const Input &x = inputs[0];
   auto one = [&](ArrayRef<Index> at, Tensors carried) {
-    Cell cell{builder, x, inputs[1], at, op.getSpatialScale(),
-              batchOf(at)};
+    Cell cell{builder, x, inputs[1], at, op.getSpatialScale(), batchOf(at)};
     ScalarBuilder scalars = cell.here();
     Scalar value = Kind(cell, op).pooled(scalars);
-    return Tensors{insert(builder, store(scalars, value, x.element),
-                          carried[0], at)};
+    return Tensors{
+        insert(builder, store(scalars, value, x.element), carried[0], at)};
   };
   return visit(builder, sizes, {emptyOf(builder, sizes, x.element)}, one)[0];
 }
@@ -221,7 +219,8 @@ struct LowerRoiAlign : OpConversionPattern<RoiAlignOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes) ||
         failed(requireImages(builder, op, inputs[0], inputs[1], 4)))
       return failure();
@@ -238,8 +237,9 @@ struct LowerRoiAlign : OpConversionPattern<RoiAlignOp> {
     Value pooled =
         pool<Aligned>(builder, op, inputs, shapes->front(),
                       [&](ArrayRef<Index> at) { return batches.at({at[0]}); });
-    rewriter.replaceOp(op, castTo(builder, pooled,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, pooled, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };
@@ -252,7 +252,8 @@ struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes) ||
         failed(requireImages(builder, op, inputs[0], inputs[1], 5)) ||
         failed(require(builder, inputs[0].sizes[0] > 0, Status::Shape, op,
@@ -260,15 +261,16 @@ struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
       return failure();
     auto batchOf = [&](ArrayRef<Index> at) {
       ScalarBuilder scalars(builder, op.getLoc(), builder.getF32Type());
-      Scalar batch = scalarAt(scalars, inputs[1].lowered, inputs[1].element,
-                              {at[0], 0});
+      Scalar batch =
+          scalarAt(scalars, inputs[1].lowered, inputs[1].element, {at[0], 0});
       return asIndex(builder, onnxc::cast(batch, scalars.getF32Type()),
                      asReal(scalars, inputs[0].sizes[0] - 1));
     };
     Value pooled =
         pool<Greatest>(builder, op, inputs, shapes->front(), batchOf);
-    rewriter.replaceOp(op, castTo(builder, pooled,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, pooled, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };

@@ -20,8 +20,8 @@ Type wideType(ImplicitLocOpBuilder &builder, Type element) {
 }
 
 Index asPosition(ImplicitLocOpBuilder &builder, Value number) {
-  return {builder, arith::IndexCastOp::create(builder, builder.getIndexType(),
-                                              number)};
+  return {builder,
+          arith::IndexCastOp::create(builder, builder.getIndexType(), number)};
 }
 
 Sizes here(ImplicitLocOpBuilder &builder, int64_t rank) {
@@ -34,11 +34,11 @@ Sizes here(ImplicitLocOpBuilder &builder, int64_t rank) {
 // All neighbours at once, where they are few: along one axis, or along several
 // of which each element has one neighbour.
 Value resample(ImplicitLocOpBuilder &builder, const Resampling &how,
-               ArrayRef<ResizedAxis> axes, Value image, Type from,
-               Type element, ArrayRef<Index> sizes) {
+               ArrayRef<ResizedAxis> axes, Value image, Type from, Type element,
+               ArrayRef<Index> sizes) {
   int64_t rank = sizes.size(), taps = *how.neighbours(axes[0]);
-  Type wide = how.nearest ? Type(builder.getF32Type())
-                          : wideType(builder, from);
+  Type wide =
+      how.nearest ? Type(builder.getF32Type()) : wideType(builder, from);
   SmallVector<ResizeTables> tables;
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
@@ -104,7 +104,8 @@ Value accumulate(ImplicitLocOpBuilder &builder, const Resampling &how,
       AffineMap::get(rank + 1, 0, {row, tap}, context),
       AffineMap::get(rank + 1, 0, {row, tap}, context),
       AffineMap::get(rank + 1, 0, {row}, context),
-      AffineMap::getMultiDimIdentityMap(rank + 1, context).getMajorSubMap(rank)};
+      AffineMap::getMultiDimIdentityMap(rank + 1, context)
+          .getMajorSubMap(rank)};
   SmallVector<IteratorType> iterators = parallel(rank);
   iterators.push_back(IteratorType::reduction);
   auto body = [&](OpBuilder &, Location, ValueRange args) {
@@ -117,14 +118,13 @@ Value accumulate(ImplicitLocOpBuilder &builder, const Resampling &how,
     Scalar x = load(scalars, extract(inner, image, at), from);
     Scalar share = cast(weight / sum, wide);
     Scalar old(scalars, args[3], wide);
-    linalg::YieldOp::create(
-        scalars, store(scalars, old + share * cast(x, wide), wide));
+    linalg::YieldOp::create(scalars,
+                            store(scalars, old + share * cast(x, wide), wide));
   };
-  Value result =
-      linalg::GenericOp::create(builder, start.getType(),
-                                {positions, weights, sums}, start,
-                                maps, iterators, body)
-          .getResult(0);
+  Value result = linalg::GenericOp::create(builder, start.getType(),
+                                           {positions, weights, sums}, start,
+                                           maps, iterators, body)
+                     .getResult(0);
   // NaN weights mark what lies outside the region of interest.
   if (wide == element && !how.crops())
     return result;
@@ -152,11 +152,12 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
     Scalar x = scalarAt(scalars, input, i);
     return cast(x, scalars.getF64Type()).value;
   }
-  static Scalar scalarAt(ScalarBuilder &scalars, const Input &input, int64_t i) {
+  static Scalar scalarAt(ScalarBuilder &scalars, const Input &input,
+                         int64_t i) {
     Value element;
     if (auto known = constantFloats(input.original))
-      element = arith::ConstantOp::create(
-          scalars, scalars.getF64FloatAttr((*known)[i]));
+      element = arith::ConstantOp::create(scalars,
+                                          scalars.getF64FloatAttr((*known)[i]));
     else
       return load(scalars, extract(scalars, input.lowered, {i}), input.element);
     return {scalars, element, scalars.getF64Type()};
@@ -172,8 +173,8 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
   }
 
   // Sizes and scales of the axes that are named.
-  static SmallVector<ResizedAxis> axesOf(ImplicitLocOpBuilder &builder, ResizeOp op,
-                                  ArrayRef<Input> inputs) {
+  static SmallVector<ResizedAxis> axesOf(ImplicitLocOpBuilder &builder,
+                                         ResizeOp op, ArrayRef<Input> inputs) {
     ScalarBuilder scalars(builder, builder.getLoc(), builder.getF64Type());
     ResizeOp::GenericAdaptor<ArrayRef<Input>> adaptor(inputs, op);
     Input x = adaptor.getX(), scales = adaptor.getScales(),
@@ -212,13 +213,14 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
 
   static void keepAspectRatio(ScalarBuilder &scalars,
                               ImplicitLocOpBuilder &builder,
-                              SmallVector<ResizedAxis> &axes, StringRef policy) {
+                              SmallVector<ResizedAxis> &axes,
+                              StringRef policy) {
     Type f64 = scalars.getF64Type();
     Scalar scale(scalars, axes[0].scale, f64);
     for (const ResizedAxis &axis : axes) {
       Scalar other(scalars, axis.scale, f64);
-      scale = policy == "not_larger" ? least(scale, other)
-                                     : greatest(scale, other);
+      scale =
+          policy == "not_larger" ? least(scale, other) : greatest(scale, other);
     }
     for (ResizedAxis &axis : axes) {
       axis.scale = scale.value;
@@ -241,7 +243,8 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
     Type element = inputs[0].element;
     Sizes sizes = inputs[0].sizes;
     SmallVector<ResizedAxis> axes = axesOf(builder, op, inputs);
-    llvm::erase_if(axes, [](const ResizedAxis &axis) { return axis.unchanged; });
+    llvm::erase_if(axes,
+                   [](const ResizedAxis &axis) { return axis.unchanged; });
     for (ResizedAxis &axis : axes) {
       axis.to = sizeNamed(op, known[axis.dim], inputs, axis.to);
       if (failed(require(builder, axis.to >= 0, Status::Value, op,
@@ -251,7 +254,8 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
         return failure();
     }
     while (!axes.empty()) {
-      ArrayRef<ResizedAxis> now = how.nearest ? axes : ArrayRef(axes).take_front();
+      ArrayRef<ResizedAxis> now =
+          how.nearest ? axes : ArrayRef(axes).take_front();
       for (const ResizedAxis &axis : now)
         sizes[axis.dim] = axis.to;
       bool isLast = now.size() == axes.size();
@@ -262,8 +266,9 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
       element = to;
       axes.erase(axes.begin(), axes.begin() + now.size());
     }
-    rewriter.replaceOp(op, castTo(builder, image,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, image, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };

@@ -13,15 +13,16 @@ Scalar asReal(ScalarBuilder &scalars, Index index) {
   Type f64 = scalars.getF64Type();
   if (index.number)
     return cast(Scalar(double(*index.number)), Scalar(scalars, {}, f64));
-  Value wide = arith::IndexCastOp::create(scalars, scalars.getI64Type(),
-                                          index.value);
+  Value wide =
+      arith::IndexCastOp::create(scalars, scalars.getI64Type(), index.value);
   return {scalars, arith::SIToFPOp::create(scalars, f64, wide), f64};
 }
 
 Index whole(ScalarBuilder &scalars, ImplicitLocOpBuilder &builder, Scalar x) {
-  Value number = arith::FPToSIOp::create(scalars, scalars.getI64Type(), x.value);
-  return {builder, arith::IndexCastOp::create(
-                       scalars, scalars.getIndexType(), number)};
+  Value number =
+      arith::FPToSIOp::create(scalars, scalars.getI64Type(), x.value);
+  return {builder,
+          arith::IndexCastOp::create(scalars, scalars.getIndexType(), number)};
 }
 
 // More of them are read one after another.
@@ -32,8 +33,7 @@ Resampling::Resampling(ResizeOp op)
       nearest(op.getMode() == "nearest"), cubic(op.getMode() == "cubic"),
       antialias(op.getAntialias() != 0) {}
 
-std::optional<int64_t>
-Resampling::neighbours(const ResizedAxis &axis) const {
+std::optional<int64_t> Resampling::neighbours(const ResizedAxis &axis) const {
   if (nearest)
     return 1;
   double reach = cubic ? 2 : 1;
@@ -108,7 +108,8 @@ Scalar isSecond(const Resampling &how, Scalar ratio, Scalar scale) {
 }
 
 // Smaller than 1 where the image shrinks and neighbours are as many more.
-Scalar stretch(ScalarBuilder &scalars, const Resampling &how, const ResizedAxis &axis) {
+Scalar stretch(ScalarBuilder &scalars, const Resampling &how,
+               const ResizedAxis &axis) {
   Scalar scale(scalars, axis.scale, scalars.getF64Type());
   return how.antialias ? least(scale, 1)
                        : cast(Scalar(1.0), Scalar(scalars, {}, scale.type));
@@ -171,8 +172,8 @@ ResizeTables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
   SmallVector<Value> empties;
   for (Type type : {position, share})
     for (int64_t tap = 0; tap < taps; ++tap)
-      empties.push_back(tensor::EmptyOp::create(
-          builder, folded(builder, {axis.to}), type));
+      empties.push_back(
+          tensor::EmptyOp::create(builder, folded(builder, {axis.to}), type));
   auto body = [&](OpBuilder &inner, Location loc, ValueRange) {
     ScalarBuilder scalars(inner, loc, builder.getF64Type());
     ImplicitLocOpBuilder &at = scalars;
@@ -183,8 +184,8 @@ ResizeTables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
     for (int64_t tap = 0; tap < taps; ++tap) {
       Neighbour neighbour = neighbourAt(scalars, how, axis, here, tap);
       weights.push_back(neighbour.weight);
-      results.push_back(arith::FPToSIOp::create(scalars, position,
-                                                neighbour.position.value));
+      results.push_back(
+          arith::FPToSIOp::create(scalars, position, neighbour.position.value));
     }
     Scalar sum = fold(weights, add);
     for (Scalar weight : weights)
@@ -193,16 +194,16 @@ ResizeTables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
   };
   SmallVector<AffineMap> maps(empties.size(),
                               builder.getMultiDimIdentityMap(1));
-  auto loop = linalg::GenericOp::create(builder, TypeRange(ValueRange(empties)),
-                                        ValueRange(), empties, maps,
-                                        parallel(1), body);
+  auto loop =
+      linalg::GenericOp::create(builder, TypeRange(ValueRange(empties)),
+                                ValueRange(), empties, maps, parallel(1), body);
   SmallVector<Value> results(loop.getResults());
   ResizeTables tables;
   SmallVector<DenseElementsAttr> known = foldTables(loop);
   for (auto [result, value] : llvm::zip(results, known))
     result = arith::ConstantOp::create(builder, value);
-  tables.creeps = !known.empty() &&
-                  llvm::all_of(ArrayRef(known).take_front(taps), creeps);
+  tables.creeps =
+      !known.empty() && llvm::all_of(ArrayRef(known).take_front(taps), creeps);
   tables.positions.assign(results.begin(), results.begin() + taps);
   tables.shares.assign(results.begin() + taps, results.end());
   return tables;
@@ -258,8 +259,8 @@ ManyNeighbours manyNeighboursOf(ImplicitLocOpBuilder &builder,
   };
   AffineMap identity = builder.getMultiDimIdentityMap(2);
   auto loop = linalg::GenericOp::create(
-      builder, TypeRange(ValueRange(empties)), ValueRange(), ValueRange(empties),
-      {identity, identity}, parallel(2), body);
+      builder, TypeRange(ValueRange(empties)), ValueRange(),
+      ValueRange(empties), {identity, identity}, parallel(2), body);
   return {loop.getResult(0), loop.getResult(1),
           weightSums(builder, axis, loop.getResult(1))};
 }

@@ -9,8 +9,8 @@ namespace onnxc {
 struct ResizedAxis {
   int64_t dim;
   Index from, to;
-  mlir::Value scale;              // f64
-  mlir::Value roiBegin, roiEnd;   // f64
+  mlir::Value scale;            // f64
+  mlir::Value roiBegin, roiEnd; // f64
   bool unchanged = false;
 };
 
@@ -31,8 +31,8 @@ struct Resampling {
   bool nearest, cubic, antialias;
 };
 
-// For each neighbour one tensor as long as the axis of its positions, and one of
-// its share in the sum. Constants where sizes and scale are.
+// For each neighbour one tensor as long as the axis of its positions, and one
+// of its share in the sum. Constants where sizes and scale are.
 struct ResizeTables {
   llvm::SmallVector<mlir::Value> positions, shares;
   bool creeps = false; // positions advance by at most one
@@ -47,7 +47,6 @@ struct ManyNeighbours {
   mlir::Value positions, weights, sums;
 };
 ManyNeighbours manyNeighboursOf(mlir::ImplicitLocOpBuilder &builder,
-                                const Resampling &how,
-                                const ResizedAxis &axis);
+                                const Resampling &how, const ResizedAxis &axis);
 
 } // namespace onnxc

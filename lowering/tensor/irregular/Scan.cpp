@@ -31,10 +31,10 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     auto step = [&](ArrayRef<Index> at, Tensors carried) {
       return addOne(builder, op, x, axis, at, carried);
     };
-    Value sums = visit(builder, x.sizes,
-                       {emptyOf(builder, x.sizes, x.element)}, step)[0];
-    rewriter.replaceOp(op, castTo(builder, sums,
-                                  getTypeConverter()->convertType(result)));
+    Value sums = visit(builder, x.sizes, {emptyOf(builder, x.sizes, x.element)},
+                       step)[0];
+    rewriter.replaceOp(
+        op, castTo(builder, sums, getTypeConverter()->convertType(result)));
     return success();
   }
 
@@ -48,15 +48,14 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
       bool reversed = op.isReversed();
       at.push_back(reversed ? x.sizes[i] - 1 - position : position);
       isFirst = isFirst || (along && position == 0);
-      Index neighbour =
-          reversed ? least(at.back() + 1, x.sizes[i] - 1)
-                   : greatest(at.back() - 1, 0);
+      Index neighbour = reversed ? least(at.back() + 1, x.sizes[i] - 1)
+                                 : greatest(at.back() - 1, 0);
       before.push_back(select(along, neighbour, at.back()));
     }
     ScalarBuilder scalars(builder, builder.getLoc(), x.element);
     Scalar sum = scalarAt(scalars, carried[0], x.element, before);
-    Scalar element = scalarAt(scalars, x.lowered, x.element,
-                              op.isExclusive() ? before : at);
+    Scalar element =
+        scalarAt(scalars, x.lowered, x.element, op.isExclusive() ? before : at);
     Scalar first(scalars, isFirst.in(builder), builder.getI1Type());
     Scalar value = op.isExclusive()
                        ? select(first, op.identity(), op.combine(sum, element))

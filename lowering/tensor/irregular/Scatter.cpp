@@ -54,10 +54,9 @@ template <typename Op> struct LowerScatter : OpConversionPattern<Op> {
     FailureOr<Value> value = lower(op, builder, inputs);
     if (failed(value))
       return failure();
-    rewriter.replaceOp(
-        op, castTo(builder, *value,
-                   this->getTypeConverter()->convertType(
-                       op->getResult(0).getType())));
+    rewriter.replaceOp(op, castTo(builder, *value,
+                                  this->getTypeConverter()->convertType(
+                                      op->getResult(0).getType())));
     return success();
   }
 };
@@ -79,10 +78,10 @@ struct LowerScatterElements : LowerScatter<ScatterElementsOp> {
       if (failed(require(builder, updates.sizes[i] == indices.sizes[i],
                          Status::Shape, op, "differs from the indices",
                          "updates")) ||
-          (i != axis && failed(require(builder,
-                                       indices.sizes[i] <= data.sizes[i],
-                                       Status::Shape, op,
-                                       "is larger than the data", "indices"))))
+          (i != axis &&
+           failed(require(builder, indices.sizes[i] <= data.sizes[i],
+                          Status::Shape, op, "is larger than the data",
+                          "indices"))))
         return failure();
     return scattered(builder, data, updates, op.getReduction(),
                      [&](ArrayRef<Index> at) {
@@ -120,18 +119,17 @@ struct LowerScatterND : LowerScatter<ScatterNDOp> {
                          "does not fit indices and data", "updates")))
         return failure();
     }
-    return scattered(builder, data, updates, op.getReduction(),
-                     [&](ArrayRef<Index> at) {
-                       Sizes to, position(at.take_front(outer));
-                       position.push_back(0);
-                       for (int64_t i = 0; i < depth; ++i) {
-                         position.back() = i;
-                         to.push_back(
-                             fromEnd(indices.at(position), data.sizes[i]));
-                       }
-                       llvm::append_range(to, at.drop_front(outer));
-                       return to;
-                     });
+    return scattered(
+        builder, data, updates, op.getReduction(), [&](ArrayRef<Index> at) {
+          Sizes to, position(at.take_front(outer));
+          position.push_back(0);
+          for (int64_t i = 0; i < depth; ++i) {
+            position.back() = i;
+            to.push_back(fromEnd(indices.at(position), data.sizes[i]));
+          }
+          llvm::append_range(to, at.drop_front(outer));
+          return to;
+        });
   }
 };
 
@@ -150,10 +148,9 @@ struct LowerTensorScatter : LowerScatter<TensorScatterOp> {
                        "is longer than the cache", "update")))
       return failure();
     for (int64_t i = 0; i < past.rank(); ++i)
-      if (i != axis &&
-          failed(require(builder, update.sizes[i] == past.sizes[i],
-                         Status::Shape, op, "does not fit the cache",
-                         "update")))
+      if (i != axis && failed(require(builder, update.sizes[i] == past.sizes[i],
+                                      Status::Shape, op,
+                                      "does not fit the cache", "update")))
         return failure();
     if (op.getWriteIndices() &&
         (failed(require(builder, inputs[2].sizes[0] == past.sizes[0],

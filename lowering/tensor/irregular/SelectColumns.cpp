@@ -22,19 +22,21 @@ public:
     Tensors best;
     best.append(k, order.splat(b, vectorOf(order.keys), order.least()));
     for (Type type : {order.stored, Type(b.getI64Type())})
-      best.append(k, arith::ConstantOp::create(b, b.getZeroAttr(vectorOf(type))));
-    best = visit(b, {x.sizes[axis]}, best, [&](ArrayRef<Index> at, Tensors held) {
-      Sizes here(begin);
-      here[axis] = at[0];
-      return offer(here, std::move(held));
-    });
+      best.append(k,
+                  arith::ConstantOp::create(b, b.getZeroAttr(vectorOf(type))));
+    best =
+        visit(b, {x.sizes[axis]}, best, [&](ArrayRef<Index> at, Tensors held) {
+          Sizes here(begin);
+          here[axis] = at[0];
+          return offer(here, std::move(held));
+        });
     for (int64_t slot = 0; slot < k; ++slot) {
       Sizes there(begin);
       there[axis] = slot;
       for (int64_t i : {0, 1})
         results[i] = vector::TransferWriteOp::create(
-                         b, best[(1 + i) * k + slot], results[i], valuesOf(there),
-                         ArrayRef<bool>{true})
+                         b, best[(1 + i) * k + slot], results[i],
+                         valuesOf(there), ArrayRef<bool>{true})
                          .getResult();
     }
     return results;
@@ -62,16 +64,16 @@ private:
 
   Tensors offer(ArrayRef<Index> at, Tensors best) {
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(order.stored));
-    Value element = vector::TransferReadOp::create(
-        b, vectorOf(order.stored), x.lowered, valuesOf(at), zero,
-        ArrayRef<bool>{true});
+    Value element = vector::TransferReadOp::create(b, vectorOf(order.stored),
+                                                   x.lowered, valuesOf(at),
+                                                   zero, ArrayRef<bool>{true});
     Value key = order.keyOf(b, element);
     Value enters = yields(key, best[k - 1], k - 1, at[axis]);
     Value any =
         vector::ReductionOp::create(b, vector::CombiningKind::OR, enters);
     return changeIf(b, {b, any}, std::move(best), [&](Tensors held) {
-      Value place = vector::BroadcastOp::create(
-          b, vectorOf(b.getI64Type()), asInt64(b, at[axis]));
+      Value place = vector::BroadcastOp::create(b, vectorOf(b.getI64Type()),
+                                                asInt64(b, at[axis]));
       return insertAll({key, element, place}, at[axis], std::move(held));
     });
   }
@@ -103,7 +105,8 @@ private:
 int64_t lanesOfColumns(TopKOp op, const Input &x, int64_t axis, Index k) {
   int64_t lanes = axis + 1 < x.rank() ? lanesOfKeys(op, x, k) : 0;
   const Index &columns = x.sizes.back();
-  return lanes && k.get() <= mostBest && columns.number && columns.get() >= lanes
+  return lanes && k.get() <= mostBest && columns.number &&
+                 columns.get() >= lanes
              ? lanes
              : 0;
 }

@@ -82,7 +82,8 @@ Value RowSelector::slots(int64_t first) {
   for (int64_t lane = 0; lane < lanes; ++lane)
     numbers.push_back(b.getIntegerAttr(positionType, first + lane));
   return arith::ConstantOp::create(
-      b, DenseElementsAttr::get(VectorType::get({lanes}, positionType), numbers));
+      b,
+      DenseElementsAttr::get(VectorType::get({lanes}, positionType), numbers));
 }
 
 Value RowSelector::position(Index at) {
@@ -118,8 +119,8 @@ RowSelector::Best RowSelector::insert(Value element, Index at,
   auto yields = [&](Value key, int64_t first) -> Value {
     if (isa<FloatType>(type))
       return beats(here, key);
-    Value isFree = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                         slots(first), held);
+    Value isFree =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, slots(first), held);
     return arith::OrIOp::create(b, beats(here, key), isFree);
   };
   Best changed(best);
@@ -149,7 +150,7 @@ RowSelector::Best RowSelector::insert(Value element, Index at,
 
 // Offers the elements of a block whose lanes are marked, in their order.
 RowSelector::Best RowSelector::insertMarked(Value mask, Index block,
-                                               const Best &best) {
+                                            const Best &best) {
   Type bits = b.getIntegerType(lanes);
   Value all = vector::ExtractOp::create(
       b, vector::BitCastOp::create(b, VectorType::get({1}, bits), mask),
@@ -161,17 +162,18 @@ RowSelector::Best RowSelector::insertMarked(Value mask, Index block,
     types.push_back(value.getType());
   auto before = [&](OpBuilder &, Location, ValueRange state) {
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(bits));
-    Value isLeft = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, state[0],
-                                         zero);
+    Value isLeft =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, state[0], zero);
     scf::ConditionOp::create(b, isLeft, state);
   };
   auto after = [&](OpBuilder &, Location, ValueRange state) {
     Value one = arith::ConstantOp::create(b, b.getIntegerAttr(bits, 1));
     Value lane = math::CountTrailingZerosOp::create(b, state[0]);
-    Index at = block + Index(b, arith::IndexCastUIOp::create(
-                                    b, b.getIndexType(), lane));
-    Value rest = arith::AndIOp::create(
-        b, state[0], arith::SubIOp::create(b, state[0], one));
+    Index at =
+        block +
+        Index(b, arith::IndexCastUIOp::create(b, b.getIndexType(), lane));
+    Value rest = arith::AndIOp::create(b, state[0],
+                                       arith::SubIOp::create(b, state[0], one));
     Vectors next = {rest};
     next.append(insert(element(at), at, Vectors(state.drop_front())));
     scf::YieldOp::create(b, next);
@@ -186,9 +188,9 @@ Value RowSelector::keysAt(Index at) {
     indices.push_back(index.in(b));
   indices.push_back(at.in(b));
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  return keyOf(vector::TransferReadOp::create(
-      b, VectorType::get({lanes}, type), x.lowered, indices, zero,
-      ArrayRef<bool>{true}));
+  return keyOf(vector::TransferReadOp::create(b, VectorType::get({lanes}, type),
+                                              x.lowered, indices, zero,
+                                              ArrayRef<bool>{true}));
 }
 
 // The least of those that less than k are greater than.
@@ -203,11 +205,12 @@ Value RowSelector::kthOf(const Vectors &keys) {
         for (int64_t lane = 0; lane < lanes; ++lane)
           from.push_back((lane + turn) % lanes);
         Value turned = vector::ShuffleOp::create(b, other, other, from);
-        Value one = arith::ExtUIOp::create(b, key.getType(), beats(turned, key));
+        Value one =
+            arith::ExtUIOp::create(b, key.getType(), beats(turned, key));
         greater = arith::AddIOp::create(b, greater, one);
       }
-    Value isOne = beats(splat(key.getType(), APInt(keyType.getWidth(), k)),
-                        greater);
+    Value isOne =
+        beats(splat(key.getType(), APInt(keyType.getWidth(), k)), greater);
     key = arith::SelectOp::create(b, isOne, key, splat(key.getType(), most));
     kth = kth ? arith::MinSIOp::create(b, kth, key).getResult() : key;
   }
@@ -221,13 +224,13 @@ Value RowSelector::bound() {
     return {};
   Vectors none(count, splat(VectorType::get({lanes}, keyType),
                             APInt::getSignedMinValue(keyType.getWidth())));
-  return kthOf(visit(b, {size / step}, none,
-                     [&](ArrayRef<Index> at, Tensors most) {
-                       for (auto [i, value] : llvm::enumerate(most))
-                         value = arith::MaxSIOp::create(
-                             b, value, keysAt(at[0] * step + i * lanes));
-                       return most;
-                     }));
+  return kthOf(
+      visit(b, {size / step}, none, [&](ArrayRef<Index> at, Tensors most) {
+        for (auto [i, value] : llvm::enumerate(most))
+          value = arith::MaxSIOp::create(b, value,
+                                         keysAt(at[0] * step + i * lanes));
+        return most;
+      }));
 }
 
 // Whether the last of the best is none yet; of floats its key tells.
@@ -242,8 +245,9 @@ RowSelector::Best RowSelector::takeBlock(Index at, const Best &best) {
     mask = arith::OrIOp::create(b, mask, spread(free.in(b)));
   if (limit)
     mask = arith::AndIOp::create(
-        b, mask, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, keys,
-                                       spread(limit)));
+        b, mask,
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, keys,
+                              spread(limit)));
   return insertMarked(mask, at, best);
 }
 
@@ -259,8 +263,8 @@ Tensors RowSelector::store(const Best &best, Tensors results) {
   Sizes slot = row;
   for (int64_t i = 0; i < k; ++i) {
     slot.back() = i;
-    Value position = vector::ExtractOp::create(b, best[count + i / lanes],
-                                               i % lanes);
+    Value position =
+        vector::ExtractOp::create(b, best[count + i / lanes], i % lanes);
     Index at(b, arith::IndexCastOp::create(b, b.getIndexType(), position));
     results = {onnxc::insert(b, element(at), results[0], slot),
                onnxc::insert(b, asInt64(b, at), results[1], slot)};

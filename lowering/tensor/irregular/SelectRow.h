@@ -1,5 +1,5 @@
-// The best of a row in vectors: as many elements as there are lanes are compared
-// with the last of the best at once.
+// The best of a row in vectors: as many elements as there are lanes are
+// compared with the last of the best at once.
 #pragma once
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 #include "lowering/tensor/irregular/Loops.h"

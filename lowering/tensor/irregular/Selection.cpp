@@ -22,8 +22,8 @@ Condition isSet(ImplicitLocOpBuilder &builder, const Input &input,
 Index countSet(ImplicitLocOpBuilder &builder, const Input &input,
                ArrayRef<Index> sizes) {
   auto count = [&](ArrayRef<Index> at, Tensors carried) {
-    Index sum = Index(builder, carried[0]) +
-                select(isSet(builder, input, at), 1, 0);
+    Index sum =
+        Index(builder, carried[0]) + select(isSet(builder, input, at), 1, 0);
     return Tensors{sum.in(builder)};
   };
   Value zero = Index(0).in(builder);
@@ -41,19 +41,20 @@ struct LowerNonZero : OpConversionPattern<NonZeroOp> {
     Index count = countSet(builder, x, x.sizes);
     Value found = emptyOf(builder, {x.rank(), count}, builder.getI64Type());
     auto write = [&](ArrayRef<Index> at, Tensors carried) {
-      return changeIf(
-          builder, isSet(builder, x, at), carried, [&](Tensors changed) {
-            Index next(builder, changed[1]);
-            for (int64_t i = 0; i < x.rank(); ++i)
-              changed[0] = insert(builder, asInt64(builder, at[i]), changed[0],
-                                  {i, next});
-            changed[1] = (next + 1).in(builder);
-            return changed;
-          });
+      return changeIf(builder, isSet(builder, x, at), carried,
+                      [&](Tensors changed) {
+                        Index next(builder, changed[1]);
+                        for (int64_t i = 0; i < x.rank(); ++i)
+                          changed[0] = insert(builder, asInt64(builder, at[i]),
+                                              changed[0], {i, next});
+                        changed[1] = (next + 1).in(builder);
+                        return changed;
+                      });
     };
     found = visit(builder, x.sizes, {found, Index(0).in(builder)}, write)[0];
-    rewriter.replaceOp(op, castTo(builder, found,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, found, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };
@@ -84,25 +85,26 @@ struct LowerCompress : OpConversionPattern<CompressOp> {
     slice[axis] = 1;
     Value kept = emptyOf(builder, sizes, input.element);
     auto write = [&](ArrayRef<Index> at, Tensors carried) {
-      return changeIf(
-          builder, isSet(builder, condition, at), carried,
-          [&](Tensors changed) {
-            Index next(builder, changed[1]);
-            auto copy = [&](ArrayRef<Index> inner, Tensors into) {
-              Sizes from(inner), to(inner);
-              from[axis] = at[0];
-              to[axis] = next;
-              Value element = extract(builder, input.lowered, from);
-              return Tensors{insert(builder, element, into[0], to)};
-            };
-            Value copied = visit(builder, slice, {changed[0]}, copy)[0];
-            return Tensors{copied, (next + 1).in(builder)};
-          });
+      return changeIf(builder, isSet(builder, condition, at), carried,
+                      [&](Tensors changed) {
+                        Index next(builder, changed[1]);
+                        auto copy = [&](ArrayRef<Index> inner, Tensors into) {
+                          Sizes from(inner), to(inner);
+                          from[axis] = at[0];
+                          to[axis] = next;
+                          Value element = extract(builder, input.lowered, from);
+                          return Tensors{insert(builder, element, into[0], to)};
+                        };
+                        Value copied =
+                            visit(builder, slice, {changed[0]}, copy)[0];
+                        return Tensors{copied, (next + 1).in(builder)};
+                      });
     };
-    kept = visit(builder, condition.sizes, {kept, Index(0).in(builder)},
-                 write)[0];
-    rewriter.replaceOp(op, castTo(builder, kept,
-                                  getTypeConverter()->convertType(op.getType())));
+    kept =
+        visit(builder, condition.sizes, {kept, Index(0).in(builder)}, write)[0];
+    rewriter.replaceOp(
+        op,
+        castTo(builder, kept, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };

@@ -49,7 +49,8 @@ struct LowerConstantOfShape : OpConversionPattern<ConstantOfShapeOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     auto positive = [](Index size, ArrayRef<Index>) { return size >= 0; };
@@ -65,12 +66,13 @@ struct LowerConstantOfShape : OpConversionPattern<ConstantOfShapeOp> {
       Value constant = arith::ConstantOp::create(builder, scalar, flat);
       value = extract(builder, constant, {});
     }
-    Value filled = linalg::FillOp::create(
-                       builder, value,
-                       emptyOf(builder, shapes->front(), element))
-                       .getResult(0);
-    rewriter.replaceOp(op, castTo(builder, filled,
-                                  getTypeConverter()->convertType(op.getType())));
+    Value filled =
+        linalg::FillOp::create(builder, value,
+                               emptyOf(builder, shapes->front(), element))
+            .getResult(0);
+    rewriter.replaceOp(
+        op,
+        castTo(builder, filled, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };

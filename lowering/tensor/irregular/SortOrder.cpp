@@ -39,19 +39,20 @@ Value SortOrder::keyOfFloat(ImplicitLocOpBuilder &b, Value element) const {
   if (auto vector = dyn_cast<VectorType>(element.getType()))
     type = vector.clone(keys);
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element.getType()));
-  Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, element,
-                                       zero);
-  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, element,
-                                      element);
+  Value isZero =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, element, zero);
+  Value isNan =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, element, element);
   element = arith::SelectOp::create(b, isZero, zero, element);
   Value key = arith::BitcastOp::create(b, type, element);
-  Value sign = arith::ShRSIOp::create(b, key,
-                                      splat(b, type, APInt(bits, bits - 1)));
+  Value sign =
+      arith::ShRSIOp::create(b, key, splat(b, type, APInt(bits, bits - 1)));
   Value turned = arith::AndIOp::create(
       b, sign, splat(b, type, APInt::getSignedMaxValue(bits)));
   key = arith::XOrIOp::create(b, key, turned);
   APInt beyond = APFloat::getInf(cast<FloatType>(stored).getFloatSemantics())
-                     .bitcastToAPInt() + 1;
+                     .bitcastToAPInt() +
+                 1;
   return arith::SelectOp::create(b, isNan, splat(b, type, beyond), key);
 }
 

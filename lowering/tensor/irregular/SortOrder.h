@@ -6,8 +6,8 @@
 
 namespace onnxc {
 
-// How many elements of x the target's vectors hold, where that is enough to look
-// for the best k in vectors; zero where it is not.
+// How many elements of x the target's vectors hold, where that is enough to
+// look for the best k in vectors; zero where it is not.
 int64_t lanesOfKeys(TopKOp op, const Input &x, Index k);
 
 struct SortOrder {

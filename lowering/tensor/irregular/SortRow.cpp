@@ -90,8 +90,7 @@ private:
 
 Value RowSorter::entryOf(Value key, Index at) {
   Value inverse = arith::XOrIOp::create(
-      b, key,
-      order.splat(b, order.keys, APInt::getSignedMaxValue(keyBits)));
+      b, key, order.splat(b, order.keys, APInt::getSignedMaxValue(keyBits)));
   Value wide = arith::ExtUIOp::create(b, word(), inverse);
   return arith::OrIOp::create(
       b, arith::ShLIOp::create(b, wide, integer(word(), keyBits)),
@@ -143,17 +142,15 @@ Value RowSorter::keepKeys(Value into) {
 Value RowSorter::countFrom(Value kept, Value bound) {
   Value bounds = spread(bound);
   Value none = arith::ConstantOp::create(b, b.getZeroAttr(bounds.getType()));
-  Value each = visit(b, {llvm::divideCeil(size, lanes)}, {none},
-                     [&](ArrayRef<Index> at, Tensors sums) {
-                       Value here =
-                           vectorAt(kept, {at[0] * lanes}, order.keys);
-                       Value isOne = arith::CmpIOp::create(
-                           b, arith::CmpIPredicate::sge, here, bounds);
-                       Value one = arith::ExtUIOp::create(b, bounds.getType(),
-                                                          isOne);
-                       return Tensors{
-                           arith::AddIOp::create(b, sums[0], one).getResult()};
-                     })[0];
+  Value each = visit(
+      b, {llvm::divideCeil(size, lanes)}, {none},
+      [&](ArrayRef<Index> at, Tensors sums) {
+        Value here = vectorAt(kept, {at[0] * lanes}, order.keys);
+        Value isOne =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::sge, here, bounds);
+        Value one = arith::ExtUIOp::create(b, bounds.getType(), isOne);
+        return Tensors{arith::AddIOp::create(b, sums[0], one).getResult()};
+      })[0];
   return vector::ReductionOp::create(b, vector::CombiningKind::ADD, each);
 }
 
@@ -161,16 +158,19 @@ Value RowSorter::countFrom(Value kept, Value bound) {
 Value RowSorter::boundOf(Value kept) {
   APInt top = order.least(); // where unsigned bits become signed keys
   Value start = order.splat(b, order.keys, APInt::getZero(keyBits));
-  Value bits = visit(b, {keyBits}, {start}, [&](ArrayRef<Index> at, Tensors in) {
-    Value place = arith::IndexCastOp::create(b, order.keys, at[0].in(b));
-    Value bit = arith::ShRUIOp::create(b, order.splat(b, order.keys, top), place);
-    Value tried = arith::OrIOp::create(b, in[0], bit);
-    Value key = arith::XOrIOp::create(b, tried, order.splat(b, order.keys, top));
-    Value isEnough = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                           countFrom(kept, key),
-                                           integer(order.keys, k));
-    return Tensors{arith::SelectOp::create(b, isEnough, tried, in[0])};
-  })[0];
+  Value bits =
+      visit(b, {keyBits}, {start}, [&](ArrayRef<Index> at, Tensors in) {
+        Value place = arith::IndexCastOp::create(b, order.keys, at[0].in(b));
+        Value bit =
+            arith::ShRUIOp::create(b, order.splat(b, order.keys, top), place);
+        Value tried = arith::OrIOp::create(b, in[0], bit);
+        Value key =
+            arith::XOrIOp::create(b, tried, order.splat(b, order.keys, top));
+        Value isEnough =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                  countFrom(kept, key), integer(order.keys, k));
+        return Tensors{arith::SelectOp::create(b, isEnough, tried, in[0])};
+      })[0];
   return arith::XOrIOp::create(b, bits, order.splat(b, order.keys, top));
 }
 
@@ -188,8 +188,9 @@ Tensors RowSorter::collectMarked(Value mask, Index block, Tensors collected) {
   };
   auto after = [&](OpBuilder &, Location, ValueRange state) {
     Value lane = math::CountTrailingZerosOp::create(b, state[0]);
-    Index at = block + Index(b, arith::IndexCastUIOp::create(
-                                    b, b.getIndexType(), lane));
+    Index at =
+        block +
+        Index(b, arith::IndexCastUIOp::create(b, b.getIndexType(), lane));
     Value less = arith::SubIOp::create(b, state[0], integer(bits, 1));
     Tensors next = {arith::AndIOp::create(b, state[0], less)};
     Value key = extract(b, state[1 + keys], {at});
@@ -218,25 +219,24 @@ Tensors RowSorter::collectBest(Tensors tensors) {
 // The place of the first entry of each digit, in every pass.
 Tensors RowSorter::countDigits(Index found, Tensors tensors) {
   Value none = integer(word(), 0), one = integer(word(), 1);
-  Value start =
-      linalg::FillOp::create(b, none, tensors[counts]).getResult(0);
+  Value start = linalg::FillOp::create(b, none, tensors[counts]).getResult(0);
   Value count = visit(b, {found}, {start}, [&](ArrayRef<Index> at, Tensors in) {
     Value entry = extract(b, tensors[entries], at);
     for (int64_t digit = 0; digit < digits; ++digit) {
       Index bucket = digitOf(entry, digit);
-      Value more = arith::AddIOp::create(b, extract(b, in[0], {digit, bucket}),
-                                         one);
+      Value more =
+          arith::AddIOp::create(b, extract(b, in[0], {digit, bucket}), one);
       in[0] = insert(b, more, in[0], {digit, bucket});
     }
     return in;
   })[0];
   for (int64_t digit = 0; digit < digits; ++digit)
-    count = visit(b, {buckets}, {count, none},
-                  [&](ArrayRef<Index> at, Tensors in) {
-                    Value own = extract(b, in[0], {digit, at[0]});
-                    return Tensors{insert(b, in[1], in[0], {digit, at[0]}),
-                                   arith::AddIOp::create(b, in[1], own)};
-                  })[0];
+    count =
+        visit(b, {buckets}, {count, none}, [&](ArrayRef<Index> at, Tensors in) {
+          Value own = extract(b, in[0], {digit, at[0]});
+          return Tensors{insert(b, in[1], in[0], {digit, at[0]}),
+                         arith::AddIOp::create(b, in[1], own)};
+        })[0];
   tensors[counts] = count;
   return tensors;
 }
@@ -250,8 +250,9 @@ Tensors RowSorter::moveByDigit(int64_t digit, Index found, Tensors tensors) {
         Index bucket = digitOf(entry, digit);
         Value place = extract(b, in[1], {digit, bucket});
         Index there(b, arith::IndexCastOp::create(b, b.getIndexType(), place));
-        return Tensors{insert(b, entry, in[0], {there}),
-                       insert(b, asInt64(b, there + 1), in[1], {digit, bucket})};
+        return Tensors{
+            insert(b, entry, in[0], {there}),
+            insert(b, asInt64(b, there + 1), in[1], {digit, bucket})};
       });
   tensors[to] = moved[0];
   tensors[counts] = moved[1];
@@ -264,8 +265,8 @@ Tensors RowSorter::store(Tensors tensors) {
   Tensors stored = visit(
       b, {k}, {tensors[values], tensors[positions]},
       [&](ArrayRef<Index> at, Tensors in) {
-        Value position = arith::AndIOp::create(
-            b, extract(b, tensors[entries], at), low);
+        Value position =
+            arith::AndIOp::create(b, extract(b, tensors[entries], at), low);
         Index there(b,
                     arith::IndexCastOp::create(b, b.getIndexType(), position));
         Sizes slot(row);

@@ -6,7 +6,8 @@
 
 namespace onnxc {
 
-// How many lanes vectors have where rows are sorted so; zero where they are not.
+// How many lanes vectors have where rows are sorted so; zero where they are
+// not.
 int64_t lanesOfSort(TopKOp op, const Input &x, int64_t axis, Index k);
 
 // What sorting one row after the other needs beside the results.

@@ -1,12 +1,12 @@
-// TopK. The best so far lie sorted, best first. Most elements are no better than
-// the last of them and cost one comparison; another one takes its place behind
-// those that it does not beat, and every one behind it moves by one: stable. NaN
-// is greater than all others, as in the standard's reference.
+// TopK. The best so far lie sorted, best first. Most elements are no better
+// than the last of them and cost one comparison; another one takes its place
+// behind those that it does not beat, and every one behind it moves by one:
+// stable. NaN is greater than all others, as in the standard's reference.
 //
 // Where the elements of a row lie side by side in memory and the best few fit
 // into registers, a vector of elements is compared with the last of them at
-// once; where the best are many, they are sorted. Where elements of several rows
-// lie side by side, each row is a lane.
+// once; where the best are many, they are sorted. Where elements of several
+// rows lie side by side, each row is a lane.
 #include "dialects/onnx/Families.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/irregular/Irregular.h"
@@ -20,7 +20,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-//===-- Element by element --------------------------------------------------===//
+//===-- Element by element ------------------------------------------------===//
 
 struct LowerTopK : OpConversionPattern<TopKOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -34,7 +34,8 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     const Input &x = inputs[0];
@@ -74,11 +75,11 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
       Sizes rows = x.sizes;
       rows.back() = 1;
       results.append(memoryOfSort(builder, x, lanes));
-      results = visit(builder, rows, results,
-                      [&](ArrayRef<Index> row, Tensors into) {
-                        return sortRow(builder, x, place.k.get(), lanes,
-                                       op.getLargest(), row, std::move(into));
-                      });
+      results =
+          visit(builder, rows, results, [&](ArrayRef<Index> row, Tensors into) {
+            return sortRow(builder, x, place.k.get(), lanes, op.getLargest(),
+                           row, std::move(into));
+          });
       results.truncate(2);
       return results;
     }
@@ -109,8 +110,7 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     Scalar here = load(scalars, element, x.element);
     Scalar worst = scalarAt(scalars, best[0], x.element, last);
     Condition enters =
-        seen < place.k ||
-        Condition(builder, beats(here, worst, largest).value);
+        seen < place.k || Condition(builder, beats(here, worst, largest).value);
     auto insertOne = [&](Tensors into) {
       return insertAt(builder, place, at,
                       placeOf(builder, place, x, at, here, into[0], largest),
@@ -130,8 +130,8 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
       ScalarBuilder scalars(builder, builder.getLoc(), x.element);
       Scalar held = scalarAt(scalars, values, x.element, there);
       Scalar here(scalars, element.value, element.type);
-      Condition stays =
-          slot[0] < seen && !Condition(builder, beats(here, held, largest).value);
+      Condition stays = slot[0] < seen &&
+                        !Condition(builder, beats(here, held, largest).value);
       return Tensors{
           (Index(builder, carried[0]) + select(stays, 1, 0)).in(builder)};
     };
@@ -151,9 +151,9 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     };
     auto move = [&](ArrayRef<Index> step, Tensors carried) {
       for (Value &tensor : carried)
-        tensor = insert(builder,
-                        extract(builder, tensor, slot(last - 1 - step[0])),
-                        tensor, slot(last - step[0]));
+        tensor =
+            insert(builder, extract(builder, tensor, slot(last - 1 - step[0])),
+                   tensor, slot(last - step[0]));
       return carried;
     };
     into = visit(builder, {last - to}, into, move);

@@ -32,8 +32,9 @@ struct Slices {
     return builder.createOrFold<arith::IndexCastOp>(int64, index.in(builder));
   }
   Index position(Value numbers, Index i) const {
-    return {builder, arith::IndexCastOp::create(builder, builder.getIndexType(),
-                                                extract(builder, numbers, {i}))};
+    return {builder,
+            arith::IndexCastOp::create(builder, builder.getIndexType(),
+                                       extract(builder, numbers, {i}))};
   }
 
   // -1, 0 or 1: the first element that differs decides. NaN is equal to itself
@@ -80,8 +81,7 @@ Found findDifferent(const Slices &slices) {
       return Tensors{select(equal, group[0], found).in(builder)};
     };
     Index none = -1;
-    Index found(builder,
-                visit(builder, {size}, {none.in(builder)}, look)[0]);
+    Index found(builder, visit(builder, {size}, {none.in(builder)}, look)[0]);
     Condition fresh = found < 0;
     Index group = select(fresh, size, found);
     Tensors next = changeIf(
@@ -95,9 +95,9 @@ Found findDifferent(const Slices &slices) {
                    insert(builder, slices.number(group), carried[2], {i}),
                    select(fresh, size + 1, size).in(builder)};
   };
-  Tensors all = visit(builder, {slices.count()},
-                      {numbers(), numbers(), numbers(), Index(0).in(builder)},
-                      place);
+  Tensors all =
+      visit(builder, {slices.count()},
+            {numbers(), numbers(), numbers(), Index(0).in(builder)}, place);
   return {all[0], all[1], all[2], {builder, all[3]}};
 }
 
@@ -111,8 +111,8 @@ Value placesOf(const Slices &slices, const Found &found) {
       Index less = select(slices.order(rival, first) < 0, 1, 0);
       return Tensors{(Index(builder, below[0]) + less).in(builder)};
     };
-    Index place(builder, visit(builder, {found.size}, {Index(0).in(builder)},
-                               count)[0]);
+    Index place(builder,
+                visit(builder, {found.size}, {Index(0).in(builder)}, count)[0]);
     return Tensors{insert(builder, slices.number(place), carried[0], at)};
   };
   Value empty = emptyOf(builder, {found.size}, slices.int64);
@@ -158,14 +158,12 @@ struct LowerUnique : OpConversionPattern<UniqueOp> {
       auto copy = [&](ArrayRef<Index> rest, Tensors into) {
         Value element =
             extract(builder, slices.x.lowered, slices.at(rest, first));
-        return Tensors{
-            insert(builder, element, into[0], slices.at(rest, to))};
+        return Tensors{insert(builder, element, into[0], slices.at(rest, to))};
       };
       Value count = extract(builder, found.counts, at);
-      return Tensors{
-          visit(builder, slices.restSizes(), {carried[0]}, copy)[0],
-          insert(builder, slices.number(first), carried[1], {to}),
-          insert(builder, count, carried[2], {to})};
+      return Tensors{visit(builder, slices.restSizes(), {carried[0]}, copy)[0],
+                     insert(builder, slices.number(first), carried[1], {to}),
+                     insert(builder, count, carried[2], {to})};
     };
     auto numbers = [&](Index size) {
       return emptyOf(builder, {size}, slices.int64);
@@ -178,8 +176,8 @@ struct LowerUnique : OpConversionPattern<UniqueOp> {
       Index group = placeOf(slices.position(found.inverse, at[0]));
       return Tensors{insert(builder, slices.number(group), carried[0], at)};
     };
-    Value inverse = visit(builder, {slices.count()},
-                          {numbers(slices.count())}, mark)[0];
+    Value inverse =
+        visit(builder, {slices.count()}, {numbers(slices.count())}, mark)[0];
     return {unique[0], unique[1], inverse, unique[2]};
   }
 };

@@ -38,14 +38,14 @@ struct Blocks {
       counts.push_back(dim.result);
       Index from = at(2 + i) + dim.before - taps.back() * dim.dilation;
       Index block = from / dim.stride;
-      inside = inside && from >= 0 && from % dim.stride == 0 &&
-               block < dim.result;
+      inside =
+          inside && from >= 0 && from % dim.stride == 0 && block < dim.result;
       blocks.push_back(block);
     }
     Index row = at(1) * elements + linearize(taps, kernel);
     Index column = select(inside, linearize(blocks, counts), 0);
-    Scalar value = scalarAt(scalars, input.lowered, input.element,
-                            {at(0), row, column});
+    Scalar value =
+        scalarAt(scalars, input.lowered, input.element, {at(0), row, column});
     Scalar isInside(scalars, inside.in(builder), builder.getI1Type());
     return select(isInside, value, 0);
   }
@@ -58,7 +58,8 @@ struct LowerCol2Im : OpConversionPattern<Col2ImOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     FailureOr<Window> window = op.window(inputs);
     if (failed(shapes) || failed(window))
       return failure();
@@ -66,14 +67,14 @@ struct LowerCol2Im : OpConversionPattern<Col2ImOp> {
     if (failed(requireBlocks(builder, op, blocks, shapes->front()[1])))
       return failure();
     Value sum = fold(builder, blocks, shapes->front());
-    rewriter.replaceOp(op, castTo(builder, sum,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, sum, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 
-  static LogicalResult requireBlocks(ImplicitLocOpBuilder &builder,
-                                     Col2ImOp op, Blocks &blocks,
-                                     Index channels) {
+  static LogicalResult requireBlocks(ImplicitLocOpBuilder &builder, Col2ImOp op,
+                                     Blocks &blocks, Index channels) {
     Index columns = 1;
     Condition positive = true;
     for (const WindowDim &dim : blocks.window) {
@@ -136,7 +137,8 @@ struct LowerMaxUnpool : OpConversionPattern<MaxUnpoolOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes = resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
+    auto shapes =
+        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
     const Input &x = inputs[0], &places = inputs[1];
@@ -161,13 +163,14 @@ struct LowerMaxUnpool : OpConversionPattern<MaxUnpoolOp> {
         return failure();
     auto put = [&](ArrayRef<Index> at, Tensors carried) {
       Sizes to = delinearize(places.at(at), *pooled);
-      return Tensors{insert(builder, extract(builder, x.lowered, at),
-                            carried[0], to)};
+      return Tensors{
+          insert(builder, extract(builder, x.lowered, at), carried[0], to)};
     };
     Value start = filledWithZeros(builder, shapes->front(), x.element);
     Value image = visit(builder, x.sizes, {start}, put)[0];
-    rewriter.replaceOp(op, castTo(builder, image,
-                                  getTypeConverter()->convertType(op.getType())));
+    rewriter.replaceOp(
+        op,
+        castTo(builder, image, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };

@@ -90,9 +90,9 @@ int32_t onnxc_run_in(onnxc_loaded *model, void *arena, uint64_t arena_bytes,
 void onnxc_free(void *data);
 
 // A pool of `workers` - 1 threads; the thread that runs a model is the last
-// worker. The threads spin for some 200 microseconds after each region and sleep
-// then. Models that run at the same time may share a pool: the second does its
-// work alone. Null where threads cannot be had.
+// worker. The threads spin for some 200 microseconds after each region and
+// sleep then. Models that run at the same time may share a pool: the second
+// does its work alone. Null where threads cannot be had.
 const onnxc_parallel *onnxc_pool_create(uint32_t workers);
 void onnxc_pool_destroy(const onnxc_parallel *pool);
 

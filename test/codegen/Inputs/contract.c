@@ -81,10 +81,8 @@ static run *valid(int64_t n) {
   *(int64_t *)r->in[step].data = 2;
   set(&r->out[y], r->out_dims[y], 2, ONNXC_FLOAT, rows * 12, 4);
   set(&r->out[row], r->out_dims[row], 1, ONNXC_FLOAT, 12, 4);
-  r->out[part] =
-      (onnxc_tensor){NULL, r->out_dims[part], 0, 1, ONNXC_FLOAT};
-  r->out[kept] =
-      (onnxc_tensor){NULL, r->out_dims[kept], 0, 2, ONNXC_INT64};
+  r->out[part] = (onnxc_tensor){NULL, r->out_dims[part], 0, 1, ONNXC_FLOAT};
+  r->out[kept] = (onnxc_tensor){NULL, r->out_dims[kept], 0, 2, ONNXC_INT64};
   uint64_t bytes = contract_arena_bytes(n);
   r->error.size = sizeof r->error;
   r->call = (onnxc_call){.size = sizeof r->call,
@@ -149,10 +147,8 @@ static void refuse_calls(void) {
   REFUSED(ONNXC_ALIGNMENT, "output", "y", r->out[y].data = r->in[x].data);
   REFUSED(ONNXC_ALIGNMENT, "output", "y",
           r->out[row].data = (char *)r->out[y].data + 44);
-  REFUSED(ONNXC_ALIGNMENT, "output", "row",
-          r->out[row].data = r->call.arena);
-  REFUSED(ONNXC_ALIGNMENT, "output", "",
-          r->in[z].data = r->call.arena);
+  REFUSED(ONNXC_ALIGNMENT, "output", "row", r->out[row].data = r->call.arena);
+  REFUSED(ONNXC_ALIGNMENT, "output", "", r->in[z].data = r->call.arena);
   REFUSED(ONNXC_CAPACITY, "output", "y", r->out[y].capacity_bytes -= 1);
   REFUSED(ONNXC_ALLOCATOR, "output", "y",
           (r->out[y].data = NULL, r->call.alloc = NULL));
@@ -195,8 +191,8 @@ static void find_values(void) {
         *(int64_t *)r->in[step].data = 0);
   FOUND(ONNXC_ALLOCATOR, "", "", r->call.alloc = NULL);
   FOUND(ONNXC_ALLOCATOR, "", "", r->call.alloc = refuse);
-  FOUND(ONNXC_CAPACITY, "output", "", (r->out[kept].data = guarded(8, 8),
-                                       r->out[kept].capacity_bytes = 8));
+  FOUND(ONNXC_CAPACITY, "output", "",
+        (r->out[kept].data = guarded(8, 8), r->out[kept].capacity_bytes = 8));
 }
 
 static float result(const run *r, int64_t i, int64_t j) {

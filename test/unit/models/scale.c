@@ -22,40 +22,40 @@
 #define STRING2(x) #x
 #define STRING(x) STRING2(x)
 
-__asm__(".section .rodata.onnxc.scale.weights,\"a\",%progbits\n"
-        ".balign 64\n"
-        "scale_weights: .long 0x3f800000, 0x40000000, 0xc0400000\n" // 1, 2, -3
-        ".space " STRING(WEIGHTS_SPACE) "\n"
-        ".section .rodata.onnxc.scale,\"a\",%progbits\n"
-        ".balign 8\n" OBJECT("scale_model") //
-        WORD(0x43584e4f) WORD(1)
-        ".long scale_end - scale_model\n"
-        ".long " STRING(MACHINE) "\n"
-        WORD(0) WORD(2) WORD(3) WORD(1)
-        ".quad " STRING(FEATURES) "\n"
-        LONG(12) LONG(64)
-        ".quad 12 + " STRING(WEIGHTS_SPACE) "\n"
-        AT("text_scale") AT("text_producer") AT("inputs") AT("outputs")
-        AT("symbols") AT("scale_call") NOTHING AT("scale_arena_bytes_of")
-        NOTHING AT("scale_weights") NOTHING
-        NOTHING NOTHING NOTHING NOTHING NOTHING
-        "scale_end:\n"
-        ".size scale_model, . - scale_model\n"
-        "inputs:\n"
-        VALUE(1, 2, 0, "text_x", AT("dims_x"))
-        VALUE(7, 0, 0, "text_k", NOTHING)
-        "outputs:\n"
-        VALUE(1, 2, 0, "text_y", AT("dims_x"))
-        VALUE(1, 1, 0, "text_row", AT("dims_row"))
-        VALUE(1, 1, 1, "text_kept", AT("dims_kept"))
-        "dims_x:\n" DIM(-1, -1, 0)
-        "dims_row:\n" DIM(3, 3, -1)
-        "dims_kept:\n" DIM(-1, -1, -1)
-        "symbols:\n" SYMBOL(1, -1, "text_n")
-        TEXT("text_scale", "scale") TEXT("text_producer", "by hand")
-        TEXT("text_x", "x") TEXT("text_k", "k") TEXT("text_y", "y/out")
-        TEXT("text_row", "row") TEXT("text_kept", "kept") TEXT("text_n", "N")
-        ".text\n");
+__asm__(
+    ".section .rodata.onnxc.scale.weights,\"a\",%progbits\n"
+    ".balign 64\n"
+    "scale_weights: .long 0x3f800000, 0x40000000, 0xc0400000\n" // 1, 2, -3
+    ".space " STRING(
+        WEIGHTS_SPACE) "\n"
+                       ".section .rodata.onnxc.scale,\"a\",%progbits\n"
+                       ".balign 8\n" OBJECT("scale_model") //
+    WORD(0x43584e4f) WORD(
+        1) ".long scale_end - scale_model\n"
+           ".long " STRING(MACHINE) "\n" WORD(0) WORD(2) WORD(3)
+               WORD(1) ".quad " STRING(FEATURES) "\n" LONG(12) LONG(
+                   64) ".quad 12 + " STRING(WEIGHTS_SPACE) "\n" AT("text_scale")
+                   AT("text_producer") AT("inputs") AT("outputs") AT("symbols")
+                       AT("scale_call") NOTHING AT("scale_arena_bytes_of")
+                           NOTHING AT("scale_weights")
+                               NOTHING NOTHING NOTHING NOTHING NOTHING NOTHING
+    "scale_end:\n"
+    ".size scale_model, . - scale_model\n"
+    "inputs:\n" VALUE(1, 2, 0, "text_x", AT("dims_x")) VALUE(
+        7, 0, 0, "text_k",
+        NOTHING) "outputs:\n" VALUE(1, 2, 0, "text_y",
+                                    AT("dims_x")) VALUE(1, 1, 0, "text_row",
+                                                        AT("dims_row"))
+        VALUE(1, 1, 1, "text_kept", AT("dims_kept")) "dims_x:\n" DIM(
+            -1, -1,
+            0) "dims_row:\n" DIM(3, 3,
+                                 -1) "dims_kept:\n" DIM(-1, -1,
+                                                        -1) "symbols:\n" SYMBOL(1,
+                                                                                -1, "text_n")
+            TEXT("text_scale", "scale") TEXT("text_producer", "by hand")
+                TEXT("text_x", "x") TEXT("text_k", "k") TEXT("text_y", "y/out")
+                    TEXT("text_row", "row") TEXT("text_kept", "kept")
+                        TEXT("text_n", "N") ".text\n");
 
 extern const float scale_weights[3] __attribute__((visibility("hidden")));
 

@@ -1,4 +1,5 @@
-/* What this machine can do, measured beside the models: multiply-adds a second and bytes read a second. */
+/* What this machine can do, measured beside the models: multiply-adds a second
+ * and bytes read a second. */
 #include <immintrin.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -60,7 +61,7 @@ static void readAll(const float *data, size_t count) {
 }
 
 typedef struct share {
-  float *data; /* null: multiply and add */
+  float *data;   /* null: multiply and add */
   float *target; /* null: read only */
   size_t bytes;
   double best, end;
@@ -105,14 +106,17 @@ double benchmark_peak(int threads, double seconds) {
   return best(shares, threads, seconds) * steps * registers * lanes * 2 * 1e-9;
 }
 
-/* GB/s of all threads together, each in `bytes` of its own: read, or with `copy` read and written. */
-double benchmark_bandwidth(int threads, double seconds, size_t bytes, int copy) {
+/* GB/s of all threads together, each in `bytes` of its own: read, or with
+ * `copy` read and written. */
+double benchmark_bandwidth(int threads, double seconds, size_t bytes,
+                           int copy) {
   share shares[64] = {{0}};
   bytes = (bytes + 4095) / 4096 * 4096;
   for (int i = 0; i < threads; i++) {
     shares[i].bytes = bytes;
     shares[i].data = memset(aligned_alloc(4096, bytes), 1, bytes);
-    shares[i].target = copy ? memset(aligned_alloc(4096, bytes), 2, bytes) : NULL;
+    shares[i].target =
+        copy ? memset(aligned_alloc(4096, bytes), 2, bytes) : NULL;
   }
   double rate = best(shares, threads, seconds) * bytes * (copy ? 2 : 1) * 1e-9;
   for (int i = 0; i < threads; i++) {
