@@ -362,7 +362,9 @@ OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
     auto type = cast<RankedTensorType>(input->get().getType());
     bool isPacked = isa_and_nonnull<linalg::UnPackOp, WinogradFilterOp>(
         input->get().getDefiningOp());
-    if (isPacked || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
+    SplatElementsAttr number; // is read from no memory
+    if (isPacked || matchPattern(input->get(), m_Constant(&number)) ||
+        !map.isProjectedPermutation() || map.getNumResults() < 2 ||
         !map.isFunctionOfDim(roles.vector))
       continue;
     unsigned together = dimsTogether(map, roles, type);
