@@ -5,31 +5,24 @@
 #include "codegen/Weights.h"
 #include "compiler/Budget.h"
 #include "compiler/Check.h"
-#include "compiler/Diagnostics.h"
 #include "compiler/Dump.h"
 #include "compiler/Fatal.h"
-#include "compiler/Input.h"
+#include "compiler/Outputs.h"
 #include "compiler/Pipeline.h"
 #include "compiler/Progress.h"
+#include "compiler/SourceFile.h"
 #include "compiler/UseOrder.h"
-#include "compiler/import/Importer.h"
 #include "compiler/report/Collect.h"
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnxc/ModuleOptions.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/memory/Signature.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Parser/Parser.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/thread.h"
 
 #include <fmt/format.h>
@@ -72,21 +65,13 @@ public:
     return exit;
   }
 
-  void removeEarlier();
-
-  ~Compilation() {
-    for (const std::string &path : guarded)
-      llvm::sys::DontRemoveFileOnSignal(path);
-  }
-
 private:
   Exit compile() {
     if (options.checkOnly)
       return check();
-    guardOutputs();
-    if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
-        failed(recordOptions()) || failed(checkPrefix()) || failed(build())) {
-      removeEarlier();
+    outputs.guard();
+    if (failed(read()) || failed(checkPrefix()) || failed(build())) {
+      outputs.removeEarlier();
       // A pass that fails silently is a defect, but never a success.
       return std::max(diagnostics.exit(), Exit::BadInput);
     }
@@ -96,13 +81,8 @@ private:
   Exit check();
   LogicalResult checkRound(ModuleOp imported);
   void writeReport(Exit exit) const;
-  LogicalResult checkOutputs();
   LogicalResult checkStages();
-  LogicalResult checkOverrides(const ::onnx::GraphProto &graph);
   LogicalResult read();
-  LogicalResult readText(StringRef bytes);
-  LogicalResult checkText();
-  LogicalResult readWire(StringRef bytes);
   LogicalResult recordOptions();
   LogicalResult checkPrefix();
   LogicalResult build();
@@ -120,42 +100,19 @@ private:
   LogicalResult write();
   LogicalResult writeModule();
   LogicalResult writeObject();
-  LogicalResult writeDependencies();
+  LogicalResult writeAll(ArrayRef<OutputFile> files);
   LogicalResult writeReportFile();
-  std::vector<std::string> outputs() const;
-  std::vector<std::string> dumps() const;
-  std::string dumpPath(size_t index) const;
-  void guardOutputs();
-  bool isRead(const std::string &path) const;
-  std::string besides(StringRef extension) const;
+  EmitOptions emission() const;
   std::string prefix() const;
-  bool hasHeader() const {
-    return options.form != Form::Llvm && options.form != Form::Bitcode &&
-           !isWrittenInPlace(options.output);
-  }
-  bool isText() const {
-    return options.form == Form::Assembly || options.form == Form::Llvm ||
-           options.form == Form::Bitcode;
-  }
-  std::string outsideWeights() const;
-  // Text and bitcode have their weights in a file as well.
-  std::string weightsPath() const {
-    std::string outside = outsideWeights();
-    return outside.empty() ? options.output + ".weights" : outside;
-  }
   bool stopsAt(StringRef stage) const { return options.stopAfter == stage; }
-  bool emitsObject() const {
-    return options.stopAfter.empty() || stopsAt("object");
-  }
 
   const Options &options;
   std::vector<MissedRemark> remarks;
   std::optional<ModelReport> report;
   MLIRContext context;
   Diagnostics diagnostics;
-  // What the module points into.
-  std::unique_ptr<llvm::MemoryBuffer> input, weights;
-  std::unique_ptr<Model> model;
+  SourceFile source{&context, options, diagnostics};
+  Outputs outputs{options};
   OwningOpRef<ModuleOp> module;
   Progress progress{!options.verbose && options.dumps.empty()};
   size_t done = 0; // stages
@@ -163,7 +120,6 @@ private:
   // for a budget; and whether it has to.
   OwningOpRef<ModuleOp> beforeStages;
   bool isTooLarge = false;
-  std::vector<std::string> guarded; // outputs
 };
 
 // One pass through the stages; fails where another one may tell of more.
@@ -179,8 +135,7 @@ LogicalResult Compilation::checkRound(ModuleOp imported) {
 
 // Every node that is wrong, not only those of the first stage that finds any.
 Exit Compilation::check() {
-  if (failed(checkStages()) || failed(read()) || failed(checkOutputs()) ||
-      failed(recordOptions()))
+  if (failed(read()))
     return std::max(diagnostics.exit(), Exit::BadInput);
   if (done > 0) { // a text that has left the onnx operations behind
     (void)runStages();
@@ -211,46 +166,6 @@ void Compilation::writeReport(Exit exit) const {
   llvm::outs() << "\n";
 }
 
-// The model itself, or where its weights come from.
-bool Compilation::isRead(const std::string &path) const {
-  auto is = [&](const std::string &file) {
-    return llvm::sys::fs::equivalent(path, file);
-  };
-  if (is(options.input) || (weights && is(options.input + ".weights")))
-    return true;
-  return model && llvm::any_of(model->dataFiles, [&](auto &file) {
-           return is(model->folder + "/" + file.first().str());
-         });
-}
-
-// What an earlier compilation left goes before the work, so that nobody links
-// it should this one be cut off.
-LogicalResult Compilation::checkOutputs() {
-  std::vector<std::string> all = outputs();
-  llvm::append_range(all, dumps());
-  llvm::StringSet<> places;
-  for (const std::string &path : all) {
-    if (isRead(path))
-      return diagnostics.error("'" + path + "' would replace the input",
-                               Exit::Usage);
-    if (!isWrittenInPlace(path) && !places.insert(placeOf(path)).second)
-      return diagnostics.error("'" + path + "' would be written twice",
-                               Exit::Usage);
-  }
-  guardOutputs(); // the model may name one more
-  removeEarlier();
-  return success();
-}
-
-// However the process ends, nothing incomplete stays behind.
-void Compilation::guardOutputs() {
-  for (const std::string &path : outputs())
-    if (path != "-" && !isRead(path) && !llvm::is_contained(guarded, path)) {
-      llvm::sys::RemoveFileOnSignal(path);
-      guarded.push_back(path);
-    }
-}
-
 LogicalResult Compilation::checkStages() {
   auto check = [&](StringRef stage) {
     if (stageIndex(stage))
@@ -269,10 +184,21 @@ LogicalResult Compilation::checkStages() {
   return success();
 }
 
-std::string Compilation::besides(StringRef extension) const {
-  llvm::SmallString<128> path(options.output);
-  llvm::sys::path::replace_extension(path, extension);
-  return std::string(path);
+// What an earlier compilation left goes before the work, so that nobody links
+// it should this one be cut off.
+LogicalResult Compilation::read() {
+  if (failed(checkStages()))
+    return failure();
+  showProgress(0);
+  bool isRead = succeeded(source.read());
+  module = std::move(source.module);
+  done = source.stage;
+  outputs.learn(module.get(), source.files());
+  if (!isRead || failed(outputs.check(diagnostics)))
+    return failure();
+  outputs.guard(); // the model may name one more
+  outputs.removeEarlier();
+  return recordOptions();
 }
 
 // Of the object's symbols: as asked for, or the stem of its file.
@@ -280,146 +206,6 @@ std::string Compilation::prefix() const {
   auto name = (*module)->getAttrOfType<StringAttr>(prefixAttrName);
   return prefixFrom(name ? name.getValue()
                          : llvm::sys::path::stem(options.output));
-}
-
-// The file of --weights; of a text that remembers one, beside the object. Empty
-// where the object holds its weights.
-std::string Compilation::outsideWeights() const {
-  if (!options.weightsFile.empty() || !module)
-    return options.weightsFile;
-  auto name = (*module)->getAttrOfType<StringAttr>(outsideAttrName);
-  if (!name || llvm::sys::path::filename(name.getValue()) != name.getValue())
-    return "";
-  llvm::SmallString<128> path(llvm::sys::path::parent_path(options.output));
-  llvm::sys::path::append(path, name.getValue());
-  return std::string(path);
-}
-
-std::vector<std::string> Compilation::outputs() const {
-  if (options.checkOnly)
-    return {};
-  std::vector<std::string> paths{options.output};
-  if (!options.report.empty())
-    paths.push_back(options.report);
-  if (!emitsObject())
-    paths.push_back(options.output + ".weights");
-  else if (hasHeader())
-    paths.push_back(besides(".h"));
-  if (emitsObject() && (isText() || !outsideWeights().empty()))
-    paths.push_back(weightsPath());
-  if (options.writeDependencies)
-    paths.push_back(besides(".d"));
-  return paths;
-}
-
-// Where the dump of a stage goes; empty where it is no file.
-std::string Compilation::dumpPath(size_t index) const {
-  StringRef name = pipeline()[index].name;
-  if (options.dumpFolder.empty() ||
-      !(options.dumps.empty() || llvm::is_contained(options.dumps, name)))
-    return "";
-  return fmt::format("{}/{}-{}.mlir", options.dumpFolder, index, name.str());
-}
-
-std::vector<std::string> Compilation::dumps() const {
-  std::vector<std::string> paths;
-  for (size_t index = 0; index < pipeline().size(); ++index)
-    if (std::string path = dumpPath(index); !path.empty())
-      paths.push_back(path);
-  return paths;
-}
-
-void Compilation::removeEarlier() {
-  for (const std::string &path : outputs())
-    if (!isRead(path))
-      removeFile(path);
-}
-
-LogicalResult Compilation::read() {
-  showProgress(0);
-  auto opened = readInput(options.input);
-  if (!opened)
-    return diagnostics.error(llvm::toString(opened.takeError()));
-  input = std::move(*opened);
-  StringRef bytes = input->getBuffer();
-  bool isText = StringRef(options.input).ends_with(".mlir");
-  if (isText && !(options.shapes.empty() && options.dims.empty()))
-    return diagnostics.error(
-        "--shape and --dim fix the sizes of an ONNX model, "
-        "not of a text, where they have had their effect",
-        Exit::Usage);
-  return isText ? readText(bytes) : readWire(bytes);
-}
-
-LogicalResult Compilation::checkOverrides(const ::onnx::GraphProto &graph) {
-  std::map<std::string, bool> inputs, symbols;
-  for (const auto &given : graph.input()) {
-    inputs[given.name()] = true;
-    for (const auto &dim : given.type().tensor_type().shape().dim())
-      symbols[dim.dim_param()] = true;
-  }
-  for (const auto &[name, shape] : options.shapes)
-    if (!inputs.count(name))
-      return diagnostics.error("--shape: no input is named '" + name + "'",
-                               Exit::Usage);
-  for (const auto &[name, size] : options.dims)
-    if (!symbols.count(name))
-      return diagnostics.error("--dim: no dimension is named '" + name + "'",
-                               Exit::Usage);
-  return success();
-}
-
-LogicalResult Compilation::readWire(StringRef bytes) {
-  auto parsed = readModel(options.input, bytes);
-  if (!parsed)
-    return diagnostics.error(llvm::toString(parsed.takeError()));
-  model = std::move(*parsed);
-  input.reset(); // the message holds its own copy
-  if (failed(checkOverrides(model->proto.graph())))
-    return failure();
-  module = importModel(&context, *model, options);
-  return success(bool(module));
-}
-
-// A text says which stage it left; without a word it is a model in onnx
-// operations.
-LogicalResult Compilation::readText(StringRef bytes) {
-  ParserConfig config(&context);
-  module = parseSourceString<ModuleOp>(bytes, config, options.input);
-  if (!module)
-    return failure();
-  auto attached = attachWeights(*module, options.input);
-  if (failed(attached))
-    return failure();
-  weights = std::move(*attached);
-  if (failed(checkText()))
-    return failure();
-  auto stage = (*module)->getAttrOfType<StringAttr>(stageAttrName);
-  std::optional<size_t> index = stageIndex(stage ? stage.getValue() : "import");
-  if (!index || !pipeline()[*index].allows)
-    return diagnostics.error("there is nothing to go on from after stage '" +
-                             stage.getValue() + "'");
-  done = *index;
-  return verifyStage(pipeline()[done], *module);
-}
-
-// That the text is a whole model: a person may have written it, or taken it
-// from a dump, which leaves out the weights.
-LogicalResult Compilation::checkText() {
-  auto function = (*module).lookupSymbol<FunctionOpInterface>("model");
-  if (!function || function.isExternal())
-    return diagnostics.error("expected a function @model with a body");
-  bool elided = false;
-  module->walk([&](Operation *op) {
-    for (NamedAttribute attribute : op->getAttrs())
-      attribute.getValue().walk([&](DenseResourceElementsAttr weight) {
-        elided |= !weight.getRawHandle().getBlob();
-      });
-  });
-  if (elided)
-    return diagnostics.error("a weight has no data: --dump leaves weights out, "
-                             "--stop-after keeps them");
-  return success();
 }
 
 // What a dumped module continues with, unless the command line says otherwise.
@@ -465,7 +251,7 @@ LogicalResult Compilation::recordOptions() {
 }
 
 LogicalResult Compilation::checkPrefix() {
-  bool isNamed = emitsObject() || (*module)->hasAttr(prefixAttrName);
+  bool isNamed = outputs.emitsObject() || (*module)->hasAttr(prefixAttrName);
   if (!isNamed || !isOwnPrefix(prefix()))
     return success();
   return diagnostics.error("the symbols '" + prefix() +
@@ -476,7 +262,7 @@ LogicalResult Compilation::checkPrefix() {
 
 LogicalResult Compilation::dumpStage(size_t index) {
   StringRef name = pipeline()[index].name;
-  std::string path = dumpPath(index);
+  std::string path = outputs.dump(index);
   if (path.empty()) {
     if (!options.dumpFolder.empty() || !llvm::is_contained(options.dumps, name))
       return success();
@@ -488,9 +274,7 @@ LogicalResult Compilation::dumpStage(size_t index) {
   llvm::raw_string_ostream stream(text);
   dump(*module, stream);
   llvm::sys::fs::create_directories(options.dumpFolder);
-  if (llvm::Error error = writeFiles(OutputFile{path, text}))
-    return diagnostics.error(llvm::toString(std::move(error)));
-  return success();
+  return writeAll(OutputFile{path, text});
 }
 
 LogicalResult Compilation::runStage(size_t index) {
@@ -570,10 +354,8 @@ LogicalResult Compilation::writeReportFile() {
   if (!report)
     return diagnostics.error("--report needs stage 'memory' to run",
                              Exit::Usage);
-  OutputFile file{options.report, *renderFor(options.report, *report)};
-  if (llvm::Error error = writeFiles(file))
-    return diagnostics.error(llvm::toString(std::move(error)));
-  return success();
+  return writeAll(
+      OutputFile{options.report, *renderFor(options.report, *report)});
 }
 
 // Where speed was bought with bytes that a budget does not have, all stages run
@@ -631,11 +413,28 @@ LogicalResult Compilation::checkFlash(uint64_t codeBytes) {
                              *options.maxFlash));
 }
 
-LogicalResult Compilation::writeModule() {
-  std::vector<OutputFile> files = printModule(*module, options.output);
+LogicalResult Compilation::writeAll(ArrayRef<OutputFile> files) {
   if (llvm::Error error = writeFiles(files))
     return diagnostics.error(llvm::toString(std::move(error)));
   return success();
+}
+
+LogicalResult Compilation::writeModule() {
+  return writeAll(printModule(*module, options.output));
+}
+
+EmitOptions Compilation::emission() const {
+  EmitOptions emission;
+  emission.prefix = prefix();
+  emission.form = options.form;
+  emission.level = levelOf(*module);
+  emission.isSmall = isSmall(*module);
+  emission.weightsPath = outputs.weights();
+  emission.keepsWeightsOutside = outputs.keepsWeightsOutside();
+  if (auto near = (*module)->getAttrOfType<IntegerAttr>(largeDataAttrName))
+    emission.largestNearBytes = near.getValue().getLimitedValue();
+  emission.weightsName = llvm::sys::path::filename(emission.weightsPath).str();
+  return emission;
 }
 
 // Codegen writes a file of its own, which takes the output's place when all is
@@ -643,25 +442,15 @@ LogicalResult Compilation::writeModule() {
 LogicalResult Compilation::writeObject() {
   if (failed(checkRam()) || failed(checkFlash(0)))
     return failure();
-  if (isText() && options.output == "-" && outsideWeights().empty() &&
-      weightsBytes(*module))
+  if (outputs.isText() && options.output == "-" &&
+      !outputs.keepsWeightsOutside() && weightsBytes(*module))
     return diagnostics.error("text on standard output needs a file for the "
                              "weights: --weights=FILE",
                              Exit::Usage);
-  EmitOptions emission;
-  emission.prefix = prefix();
-  emission.form = options.form;
-  emission.level = levelOf(*module);
-  emission.isSmall = isSmall(*module);
-  emission.weightsPath = weightsPath();
-  emission.keepsWeightsOutside = !outsideWeights().empty();
-  if (auto near = (*module)->getAttrOfType<IntegerAttr>(largeDataAttrName))
-    emission.largestNearBytes = near.getValue().getLimitedValue();
-  emission.weightsName = llvm::sys::path::filename(emission.weightsPath).str();
   auto aside = TemporaryFile::create(options.output);
   if (!aside)
     return diagnostics.error(llvm::toString(aside.takeError()));
-  auto emitted = emit(*module, emission, aside->path());
+  auto emitted = emit(*module, emission(), aside->path());
   if (!emitted)
     return diagnostics.error(emitted.takeError());
   if (options.verbose)
@@ -671,52 +460,27 @@ LogicalResult Compilation::writeObject() {
     return failure();
   if (llvm::Error error = aside->keep())
     return diagnostics.error(llvm::toString(std::move(error)));
-  if (!hasHeader())
+  if (!outputs.hasHeader())
     return success();
-  OutputFile header{besides(".h"), headerFor(*module, emission.prefix)};
-  if (llvm::Error error = writeFiles(header))
-    return diagnostics.error(llvm::toString(std::move(error)));
-  return success();
-}
-
-// A make rule: spaces in names are escaped.
-LogicalResult Compilation::writeDependencies() {
-  auto escaped = [](StringRef path) {
-    std::string text;
-    for (char c : path)
-      text += (c == ' ' || c == '#' ? "\\"
-               : c == '$'           ? "$"
-                                    : "") +
-              std::string(1, c);
-    return text;
-  };
-  std::string rule = escaped(options.output) + ":";
-  if (options.input != "-")
-    rule += " " + escaped(options.input);
-  if (model)
-    for (auto &file : model->dataFiles)
-      rule += " \\\n  " + escaped(model->folder + "/" + file.first().str());
-  if (weights)
-    rule += " \\\n  " + escaped(options.input + ".weights");
-  if (llvm::Error error = writeFiles(OutputFile{besides(".d"), rule + "\n"}))
-    return diagnostics.error(llvm::toString(std::move(error)));
-  return success();
+  return writeAll(OutputFile{outputs.header(), headerFor(*module, prefix())});
 }
 
 LogicalResult Compilation::write() {
   if (options.checkOnly)
     return success();
   showProgress(pipeline().size() - 1);
-  if (failed(emitsObject() ? writeObject() : writeModule()) ||
+  if (failed(outputs.emitsObject() ? writeObject() : writeModule()) ||
       failed(writeReportFile()))
     return failure();
-  return options.writeDependencies ? writeDependencies() : success();
+  if (!options.writeDependencies)
+    return success();
+  return writeAll(OutputFile{outputs.dependencies(), outputs.dependencyRule()});
 }
 
 } // namespace
 
 void discardOutputs(const Options &options) {
-  Compilation(options).removeEarlier();
+  Outputs(options).removeEarlier();
 }
 
 Exit compile(const Options &options) {

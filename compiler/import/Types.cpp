@@ -1,5 +1,5 @@
 #include "compiler/import/Types.h"
-#include "dialects/onnx/Shape.h"
+#include "dialects/onnx/Index.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -51,17 +51,6 @@ FailureOr<Type> Types::elementType(int32_t number, Location loc) {
                         << " is not supported";
 }
 
-// '|' joins the names of broadcast sizes, '?' begins those of unnamed ones, and
-// digits in a formula are a number.
-static std::string symbolName(StringRef name) {
-  std::string clean = name.str();
-  std::replace(clean.begin(), clean.end(), '|', '_');
-  if (clean.front() == '?')
-    clean.front() = '_';
-  int64_t number;
-  return StringRef(clean).getAsInteger(10, number) ? clean : "_" + clean;
-}
-
 FailureOr<Type> Types::tensorType(const ::onnx::TypeProto::Tensor &tensor,
                                   StringRef input, Location loc) {
   FailureOr<Type> element = elementType(tensor.elem_type(), loc);
@@ -91,7 +80,7 @@ FailureOr<Type> Types::tensorType(const ::onnx::TypeProto::Tensor &tensor,
         shape.push_back(
             {ShapedType::kDynamic,
              StringAttr::get(context, name.empty() ? "?" + Twine(unnamed++)
-                                                   : symbolName(name))});
+                                                   : quotedName(name))});
     }
   }
   RankedTensorType type = tensorOf(shape, *element);
