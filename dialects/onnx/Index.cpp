@@ -70,11 +70,29 @@ int64_t wrapping(uint64_t number) { return int64_t(number); }
 // Names grow with every formula; one that is too long is no name.
 constexpr size_t longestName = 240;
 
+// Where the last of these characters stands outside of all parentheses and
+// quotes; npos if nowhere, or if parentheses do not match.
+size_t findOutside(StringRef text, StringRef characters) {
+  int64_t depth = 0;
+  bool isQuoted = false;
+  for (size_t i = text.size(); i-- > 0;) {
+    isQuoted ^= text[i] == '\'';
+    if (isQuoted)
+      continue;
+    depth += (text[i] == ')') - (text[i] == '(');
+    if (depth < 0)
+      break;
+    if (depth == 0 && characters.contains(text[i]))
+      return i;
+  }
+  return StringRef::npos;
+}
+
 std::string text(Index x) {
   if (x.number)
     return std::to_string(*x.number);
   StringRef name = x.name.getValue();
-  return name.find_first_of("+-*/%,|") == StringRef::npos
+  return findOutside(name, "+-*/%,|") == StringRef::npos
              ? name.str()
              : "(" + name.str() + ")";
 }
@@ -140,28 +158,16 @@ Condition compare(Index a, Index b, arith::CmpIPredicate predicate) {
                         predicate, a.in(*builder), b.in(*builder))};
 }
 
-// Where the last of these characters stands outside of all parentheses, before
-// `end`; npos if nowhere, or if parentheses do not match.
-size_t findOutside(StringRef text, StringRef characters) {
-  int64_t depth = 0;
-  for (size_t i = text.size(); i-- > 0;) {
-    depth += (text[i] == ')') - (text[i] == '(');
-    if (depth < 0)
-      break;
-    if (depth == 0 && characters.contains(text[i]))
-      return i;
-  }
-  return StringRef::npos;
-}
-
 // "(x)" is x, "f(x)" is not.
 bool consumeParentheses(StringRef &text) {
   StringRef inner = text;
   if (!inner.consume_front("(") || !inner.consume_back(")"))
     return false;
   int64_t depth = 0;
+  bool isQuoted = false;
   for (char c : inner) {
-    depth += (c == '(') - (c == ')');
+    isQuoted ^= c == '\'';
+    depth += isQuoted ? 0 : (c == '(') - (c == ')');
     if (depth < 0)
       return false;
   }
@@ -204,7 +210,34 @@ void addFactors(StringRef name, Factors &factors) {
 
 // Sizes have names, and so do differences of sizes; only the former are surely
 // at least 0.
-bool isNamedSize(Index x) { return x.name && !x.name.getValue().contains('-'); }
+bool isNamedSize(Index x) {
+  if (!x.name)
+    return false;
+  bool isQuoted = false;
+  return llvm::none_of(x.name.getValue(), [&](char c) {
+    isQuoted ^= c == '\'';
+    return c == '-' && !isQuoted;
+  });
+}
+
+// '|' joins the names of broadcast sizes, '?' begins those of unnamed ones.
+std::string quotedName(StringRef given) {
+  std::string name = given.str();
+  std::replace(name.begin(), name.end(), '|', '_');
+  std::replace(name.begin(), name.end(), '\'', '_');
+  if (name.front() == '?')
+    name.front() = '_';
+  int64_t number;
+  bool isPlain = StringRef(name).getAsInteger(10, number) &&
+                 name.find_first_of("+-*/%,()") == std::string::npos;
+  return isPlain ? name : "'" + name + "'";
+}
+
+StringRef unquotedName(StringRef name) {
+  return name.starts_with("'") && name.find('\'', 1) == name.size() - 1
+             ? name.drop_front().drop_back()
+             : name;
+}
 
 std::optional<Index>
 evaluate(StringRef name,

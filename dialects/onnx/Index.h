@@ -81,6 +81,11 @@ bool surelyEqual(Index a, Index b);
 // names too.
 bool isNamedSize(Index x);
 
+// What a model calls a size as a name in formulas, and back: names that could be
+// taken for a formula or a number stand in quotes, 'past+1'. Not empty.
+std::string quotedName(llvm::StringRef given);
+llvm::StringRef unquotedName(llvm::StringRef name);
+
 // What a name stands for, with what `sizeOf` says of the names that are in it;
 // nothing where that does not know one of them.
 std::optional<Index>

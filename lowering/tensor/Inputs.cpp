@@ -35,7 +35,7 @@ static std::optional<Index> sizeAtEntry(ImplicitLocOpBuilder &builder,
           model.getArgAttrOfType<ArrayAttr>(input.getArgNumber(), dimsAttrName);
       if (names)
         for (auto [i, each] : llvm::enumerate(names.getAsRange<StringAttr>()))
-          if (each == wanted)
+          if (each.getValue() == unquotedName(wanted))
             return sizeOf(builder, input, i);
     }
     return std::nullopt;

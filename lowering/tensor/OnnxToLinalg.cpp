@@ -49,8 +49,13 @@ struct LowerConstant : OpConversionPattern<ConstantOp> {
 static DictionaryAttr rememberType(DictionaryAttr attrs, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   NamedAttrList remembered(attrs);
-  if (tensor && isa_and_nonnull<ArrayAttr>(tensor.getEncoding()))
-    remembered.set(dimsAttrName, tensor.getEncoding());
+  if (tensor && isa_and_nonnull<ArrayAttr>(tensor.getEncoding())) {
+    SmallVector<StringRef> names;
+    for (Dim dim : shapeOf(tensor))
+      names.push_back(dim.symbol ? unquotedName(dim.symbol.getValue()) : "");
+    remembered.set(dimsAttrName,
+                   Builder(type.getContext()).getStrArrayAttr(names));
+  }
   if (tensor && storageType(tensor.getElementType()) != tensor.getElementType())
     remembered.set(elementAttrName, TypeAttr::get(tensor.getElementType()));
   return remembered.getDictionary(type.getContext());
