@@ -106,9 +106,9 @@ Complex transform(Graph &graph, Complex x, int64_t length, double sign,
 }
 
 std::optional<int64_t> known(Node x) {
-  auto values = x.value ? constantInts(x.value) : std::nullopt;
+  auto values = x.given() ? knownElements(x.value) : std::nullopt;
   if (values && values->size() == 1)
-    return values->front();
+    return values->front().number;
   return std::nullopt;
 }
 
