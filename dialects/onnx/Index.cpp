@@ -12,7 +12,12 @@ Index::Index(Dim dim) {
   if (dim.isStatic())
     number = dim.size;
   else
-    name = dim.symbol;
+    nameAfter(dim);
+}
+
+void Index::nameAfter(Dim dim) {
+  name = dim.symbol;
+  isSize = bool(name);
 }
 
 Index::Index(ImplicitLocOpBuilder &builder, Value value) : builder(&builder) {
@@ -106,6 +111,8 @@ Index named(MLIRContext *context, const std::string &name) {
   return result;
 }
 
+bool isAtLeastZero(Index x) { return x.number ? *x.number >= 0 : x.isSize; }
+
 Index formula(Index a, StringRef sign, Index b, bool commutes) {
   if (!isNamed(a) || !isNamed(b))
     return {};
@@ -113,7 +120,9 @@ Index formula(Index a, StringRef sign, Index b, bool commutes) {
   std::string lhs = text(a), rhs = text(b);
   if (commutes && rhs < lhs)
     std::swap(lhs, rhs);
-  return named(context, lhs + sign.str() + rhs);
+  Index result = named(context, lhs + sign.str() + rhs);
+  result.isSize = sign != "-" && isAtLeastZero(a) && isAtLeastZero(b);
+  return result;
 }
 
 // "N+3" is N and 3, so that constants add up: N+3-1 is N+2.
@@ -134,7 +143,9 @@ Index plus(Index named_, int64_t number) {
   std::string sum = base.str();
   if (offset != 0)
     sum += (offset > 0 ? "+" : "") + std::to_string(offset);
-  return named(named_.name.getContext(), sum);
+  Index result = named(named_.name.getContext(), sum);
+  result.isSize = named_.isSize && number >= 0;
+  return result;
 }
 
 Index function(StringRef name, Index a, Index b) {
@@ -143,8 +154,10 @@ Index function(StringRef name, Index a, Index b) {
   std::string lhs = text(a), rhs = text(b);
   if (rhs < lhs)
     std::swap(lhs, rhs);
-  return named((a.name ? a.name : b.name).getContext(),
-               name.str() + "(" + lhs + "," + rhs + ")");
+  Index result = named((a.name ? a.name : b.name).getContext(),
+                       name.str() + "(" + lhs + "," + rhs + ")");
+  result.isSize = isAtLeastZero(a) && isAtLeastZero(b);
+  return result;
 }
 
 // The divisor of a division that the program makes at run time.
@@ -208,17 +221,7 @@ void addFactors(StringRef name, Factors &factors) {
 
 } // namespace
 
-// Sizes have names, and so do differences of sizes; only the former are surely
-// at least 0.
-bool isNamedSize(Index x) {
-  if (!x.name)
-    return false;
-  bool isQuoted = false;
-  return llvm::none_of(x.name.getValue(), [&](char c) {
-    isQuoted ^= c == '\'';
-    return c == '-' && !isQuoted;
-  });
-}
+bool isNamedSize(Index x) { return x.name && x.isSize; }
 
 // '|' joins the names of broadcast sizes, '?' begins those of unnamed ones.
 std::string quotedName(StringRef given) {

@@ -20,6 +20,7 @@ public:
   bool is(int64_t other) const { return number == other; }
   int64_t get() const { return *number; }
   Dim dim() const;
+  void nameAfter(Dim dim);
   // An index-typed value or attribute. Only where values are being built.
   mlir::Value in(mlir::ImplicitLocOpBuilder &builder) const;
   mlir::OpFoldResult fold() const;
@@ -28,6 +29,7 @@ public:
   mlir::Value value;
   mlir::ImplicitLocOpBuilder *builder = nullptr;
   mlir::StringAttr name;
+  bool isSize = false; // of a tensor, and so at least 0; with a name only
 };
 
 // The same for a truth value; without either member it is not known.
@@ -77,12 +79,11 @@ Sizes delinearize(Index linear, llvm::ArrayRef<Index> sizes);
 Index linearize(llvm::ArrayRef<Index> at, llvm::ArrayRef<Index> sizes);
 // Surely the same, by number or by name.
 bool surelyEqual(Index a, Index b);
-// Known by a name that makes it a size, which is at least 0: differences have
-// names too.
+// Known by a name, and at least 0: differences have names too.
 bool isNamedSize(Index x);
 
-// What a model calls a size as a name in formulas, and back: names that could be
-// taken for a formula or a number stand in quotes, 'past+1'. Not empty.
+// What a model calls a size as a name in formulas, and back: names that could
+// be taken for a formula or a number stand in quotes, 'past+1'. Not empty.
 std::string quotedName(llvm::StringRef given);
 llvm::StringRef unquotedName(llvm::StringRef name);
 

@@ -70,7 +70,8 @@ static Input inputOf(ImplicitLocOpBuilder &builder, Operation *op,
     return input;
   for (auto [i, dim] : llvm::enumerate(shapeOf(type))) {
     input.sizes.push_back(sizeOf(builder, lowered, i));
-    input.sizes.back().name = dim.isStatic() ? StringAttr() : dim.symbol;
+    if (!dim.isStatic())
+      input.sizes.back().nameAfter(dim);
   }
   auto known = std::make_shared<std::optional<Sizes>>();
   if (type.getElementType().isInteger())
@@ -87,6 +88,7 @@ static Input inputOf(ImplicitLocOpBuilder &builder, Operation *op,
           named.name ? sizeAtEntry(builder, op, named.name) : std::nullopt;
       Index found = size ? *size : positionAt(builder, lowered, element, at);
       found.name = named.name;
+      found.isSize = named.isSize;
       return found;
     }
     return positionAt(builder, lowered, element, at);

@@ -525,7 +525,7 @@ template <typename Op> struct LowerReshape : LowerMoving<Op> {
   static Sizes named(Sizes sizes, Op op) {
     for (auto [size, dim] :
          llvm::zip(sizes, shapeOf(op->getResult(0).getType())))
-      size.name = dim.symbol;
+      size.nameAfter(dim);
     return sizes;
   }
 };
