@@ -135,6 +135,14 @@ std::pair<StringRef, int64_t> splitOffset(StringRef name) {
   return {name.take_front(sign), name[sign] == '-' ? -offset : offset};
 }
 
+bool hasDifference(StringRef name) {
+  bool isQuoted = false;
+  return llvm::any_of(name, [&](char c) {
+    isQuoted ^= c == '\'';
+    return c == '-' && !isQuoted;
+  });
+}
+
 Index plus(Index named_, int64_t number) {
   if (!named_.name)
     return {};
@@ -144,7 +152,8 @@ Index plus(Index named_, int64_t number) {
   if (offset != 0)
     sum += (offset > 0 ? "+" : "") + std::to_string(offset);
   Index result = named(named_.name.getContext(), sum);
-  result.isSize = named_.isSize && number >= 0;
+  // Of what was taken away, as much or more may have come back.
+  result.isSize = number >= 0 && (named_.isSize || !hasDifference(sum));
   return result;
 }
 

@@ -78,20 +78,3 @@ func.func @size_of_a_scale(%x: tensor<1x3x?x8xf32, ["", "", "H", ""]>) -> tensor
       : (tensor<1x3x?x8xf32, ["", "", "H", ""]>, tensor<4xf32>) -> tensor<1x3x?x8xf32, ["", "", "H*2", ""]>
   return %y : tensor<1x3x?x8xf32, ["", "", "H*2", ""]>
 }
-
-// -----
-
-// The size of a tensor is no less than 0 although its name is a difference.
-// CHECK-LABEL: @size_by_a_difference
-// CHECK-NOT: onnxc.check
-// CHECK-NOT: arith.select
-// CHECK: return
-func.func @size_by_a_difference(%x: tensor<1x?x4xf32, ["", "(H-2)/2+1", ""]>) -> tensor<1x?x2xf32, ["", "((H-2)/2+1)*2", ""]> {
-  %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
-  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
-  %h = "onnx.Shape"(%x) {start = 1 : i64, end = 2 : i64} : (tensor<1x?x4xf32, ["", "(H-2)/2+1", ""]>) -> tensor<1xi64>
-  %twice = "onnx.Mul"(%h, %two) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
-  %wanted = "onnx.Concat"(%one, %twice, %two) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
-  %y = "onnx.Reshape"(%x, %wanted) : (tensor<1x?x4xf32, ["", "(H-2)/2+1", ""]>, tensor<3xi64>) -> tensor<1x?x2xf32, ["", "((H-2)/2+1)*2", ""]>
-  return %y : tensor<1x?x2xf32, ["", "((H-2)/2+1)*2", ""]>
-}
