@@ -19,6 +19,7 @@ struct MachineFacts {
   bool heap = true;
   bool hasF16 = false;
   bool hasScale = false;
+  bool hasFma = false;
   bool hasPermute = false;
 };
 

@@ -23,6 +23,7 @@ MachineFacts facts(StringRef cpu, const Features &features) {
   facts.l1Bytes = 32 << 10;
   facts.l2Bytes = 512 << 10;
   facts.hasF16 = true;
+  facts.hasFma = true;
   return facts;
 }
 

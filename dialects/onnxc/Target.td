@@ -20,12 +20,14 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.
     - `has_scale`: one instruction multiplies f32, scalar or vector, by a power of two (expand-math).
+    - `has_fma`: one instruction multiplies and adds floats, scalar or vector, and rounds once (expand-math).
     - `has_permute`: one instruction takes f32 lanes by a vector of indices (expand-vector-loops).
   }];
   let parameters = (ins StringRefParameter<>:$triple, StringRefParameter<>:$cpu, StringRefParameter<>:$features,
     "int64_t":$vector_bits, "int64_t":$vector_registers, "int64_t":$fma_per_cycle,
     "int64_t":$l1_bytes, "int64_t":$l2_bytes, "int64_t":$index_bits, "bool":$heap, "bool":$has_f16,
-    DefaultValuedParameter<"bool", "false">:$has_scale, DefaultValuedParameter<"bool", "false">:$has_permute,
+    DefaultValuedParameter<"bool", "false">:$has_scale, DefaultValuedParameter<"bool", "false">:$has_fma,
+    DefaultValuedParameter<"bool", "false">:$has_permute,
     DefaultValuedParameter<"int64_t", "0">:$l3_bytes, DefaultValuedParameter<"int64_t", "0">:$block_bytes);
   let extraClassDeclaration = [{
     int64_t getL2ForBlocks() const { return getBlockBytes() ? getBlockBytes() : getL2Bytes(); }

@@ -5,6 +5,7 @@
 // machine has vectors) is an instruction.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/math/Double.h"
 #include "lowering/loops/math/Functions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -269,13 +270,13 @@ void addFunctions(RewritePatternSet &patterns) {
 
 void addRounding(RewritePatternSet &patterns) {
   namespace el = elementary;
-  patterns
-      .add<Expand<math::TruncOp, el::trunc>, Expand<math::FloorOp, el::floor>,
-           Expand<math::CeilOp, el::ceil>,
-           Expand<math::RoundEvenOp, el::roundToEven>,
-           Expand<math::RoundOp, el::roundAway>, Expand<math::FmaOp, el::fma>,
-           Expand<arith::MaxNumFOp, el::greaterNumber>,
-           Expand<arith::MinNumFOp, el::lesserNumber>>(patterns.getContext());
+  patterns.add<Expand<math::TruncOp, el::trunc>,
+               Expand<math::FloorOp, el::floor>, Expand<math::CeilOp, el::ceil>,
+               Expand<math::RoundEvenOp, el::roundToEven>,
+               Expand<math::RoundOp, el::roundAway>,
+               Expand<arith::MaxNumFOp, el::greaterNumber>,
+               Expand<arith::MinNumFOp, el::lesserNumber>>(
+      patterns.getContext());
 }
 
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
@@ -286,11 +287,13 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addFunctions(patterns);
-    // Machines with vectors round and fuse in one instruction.
+    // Machines with vectors round in one instruction.
     if (target && target.getVectorBits() == 0)
       addRounding(patterns);
     if (!target || !target.getHasScale())
       patterns.add<ExpandScale>(&getContext());
+    if (!target || !target.getHasFma())
+      patterns.add<Expand<math::FmaOp, elementary::fma>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

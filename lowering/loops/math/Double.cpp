@@ -1,5 +1,6 @@
 #include "lowering/loops/math/Double.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -17,10 +18,8 @@ Real multiply(Real a, Real b) {
   return exactly(arith::MulFOp::create(*a.builder, a.value, b.value), a);
 }
 
-// |a| >= |b|
-Double quickSum(Real a, Real b) {
-  Real high = add(a, b);
-  return {high, subtract(b, subtract(high, a))};
+Real fused(Real a, Real b, Real c) {
+  return exactly(math::FmaOp::create(*a.builder, a.value, b.value, c.value), a);
 }
 
 } // namespace
@@ -37,16 +36,33 @@ Double sum(Real a, Real b) {
   return {high, low};
 }
 
-Double product(Real a, Real b) {
+Double quickSum(Real a, Real b) {
+  Real high = add(a, b);
+  return {high, subtract(b, subtract(high, a))};
+}
+
+static Double productInSteps(Real a, Real b) {
   Real high = multiply(a, b);
   Real aHigh = upperHalf(a), bHigh = upperHalf(b);
   Real aLow = subtract(a, aHigh), bLow = subtract(b, bHigh);
   Real low = subtract(multiply(aHigh, bHigh), high);
   low = add(low, multiply(aHigh, bLow));
   low = add(low, multiply(aLow, bHigh));
-  low = add(low, multiply(aLow, bLow));
-  return {high, low};
+  return {high, add(low, multiply(aLow, bLow))};
 }
+
+// Right to the last bit where a * b + c cancels.
+Real fma(Real a, Real b, Real c) {
+  Double whole = productInSteps(a, b), high = sum(whole.high, c);
+  return add(high.high, add(high.low, whole.low));
+}
+
+Double product(Real a, Real b) {
+  Real high = multiply(a, b);
+  return {high, fused(a, b, -high)};
+}
+
+Real minusProduct(Real a, Real b, Real c) { return fused(-b, c, a); }
 
 Double operator+(Double a, Double b) {
   Double high = sum(a.high, b.high);

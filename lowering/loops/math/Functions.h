@@ -39,6 +39,8 @@ struct Mantissa {
   Real m;
 };
 Mantissa splitMantissa(Real x);
+// For normal x > 0.
+Mantissa splitNormal(Real x);
 
 // Trigonometric.cpp
 Real sin(Real x);
@@ -65,7 +67,6 @@ Real floor(Real x);
 Real ceil(Real x);
 Real roundToEven(Real x);
 Real roundAway(Real x);
-Real fma(Real a, Real b, Real c);
 Real greaterNumber(Real a, Real b);
 Real lesserNumber(Real a, Real b);
 

@@ -46,6 +46,8 @@ Real atBorder(Real x, double border, Real result) {
   return select(x >= border, result, x.nan());
 }
 
+} // namespace
+
 Mantissa splitNormal(Real x) {
   int64_t one = int64_t(x.bias()) << x.mantissa();
   int64_t root = x.isDouble() ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
@@ -54,8 +56,6 @@ Mantissa splitNormal(Real x) {
   Bits m = (shifted & ((int64_t(1) << x.mantissa()) - 1)) + root;
   return {n, realOf(m, x)};
 }
-
-} // namespace
 
 Mantissa splitMantissa(Real x) {
   int up = x.pick(25, 54);

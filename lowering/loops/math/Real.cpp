@@ -124,6 +124,12 @@ Mask operator==(Bits a, Bits b) {
                                            a.value, b.value)};
 }
 
+Mask isBelow(Bits a, Bits b) {
+  return {a.builder,
+          arith::CmpIOp::create(*a.builder, arith::CmpIPredicate::ult, a.value,
+                                b.value)};
+}
+
 Real select(Mask condition, Real yes, Real no) {
   return choose(condition, yes, no);
 }
@@ -194,6 +200,19 @@ Real polynomial(Real x, ArrayRef<double> coefficients) {
   for (double coefficient : llvm::reverse(coefficients.drop_back()))
     sum = sum * x + coefficient;
   return sum;
+}
+
+Real polynomialInPairs(Real x, ArrayRef<double> coefficients) {
+  SmallVector<Real> terms = llvm::map_to_vector(
+      coefficients, [&](double number) { return x.constant(number); });
+  for (; terms.size() > 1; x = x * x) {
+    SmallVector<Real> pairs;
+    for (size_t i = 0; i < terms.size(); i += 2)
+      pairs.push_back(i + 1 < terms.size() ? terms[i + 1] * x + terms[i]
+                                           : terms[i]);
+    terms = pairs;
+  }
+  return terms[0];
 }
 
 } // namespace onnxc::elementary

@@ -77,6 +77,7 @@ Bits operator|(Bits a, Bits b);
 Bits operator^(Bits a, Bits b);
 Bits operator*(Bits a, Bits b);
 Mask operator==(Bits a, Bits b);
+Mask isBelow(Bits a, Bits b); // unsigned
 inline Bits operator+(Bits a, int64_t b) { return a + a.constant(b); }
 inline Bits operator-(Bits a, int64_t b) { return a - a.constant(b); }
 inline Bits operator&(Bits a, int64_t b) { return a & a.constant(b); }
@@ -128,5 +129,8 @@ inline constexpr llvm::StringLiteral scaleIntrinsic = "llvm.ldexp";
 Real scaleInSteps(Real x, Bits n);
 // coefficients[0] + coefficients[1] * x + ...
 Real polynomial(Real x, llvm::ArrayRef<double> coefficients);
+// The same by sums of pairs, pairs of pairs, ...: Estrin's scheme. One product
+// more, but few that wait for each other.
+Real polynomialInPairs(Real x, llvm::ArrayRef<double> coefficients);
 
 } // namespace onnxc::elementary

@@ -43,8 +43,6 @@ Real ceil(Real x) {
   return select(nearest < x, copySign(nearest + 1.0, x), nearest);
 }
 
-Real fma(Real a, Real b, Real c) { return a * b + c; }
-
 Real greaterNumber(Real a, Real b) { return select(isNan(a) | (b > a), b, a); }
 Real lesserNumber(Real a, Real b) { return select(isNan(a) | (b < a), b, a); }
 

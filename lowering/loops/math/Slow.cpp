@@ -82,11 +82,6 @@ Bits upperProduct(Bits a, Bits b) {
   auto both = arith::MulUIExtendedOp::create(*a.builder, a.value, b.value);
   return {a.builder, both.getHigh()};
 }
-Mask isBelow(Bits a, Bits b) {
-  return {a.builder,
-          arith::CmpIOp::create(*a.builder, arith::CmpIPredicate::ult, a.value,
-                                b.value)};
-}
 Real converted(Bits x, Real like) {
   Type type = like.value.getType();
   return {x.builder, arith::SIToFPOp::create(*x.builder, type, x.value)};

@@ -122,12 +122,22 @@ func.func @softplus_divides_nothing(%x: vector<8xf32>) -> vector<8xf32> {
 // CHECK-LABEL: @instructions_stay
 // CHECK: math.sqrt
 // CHECK: math.floor
-// CHECK: math.fma
 func.func @instructions_stay(%x: vector<8xf32>) -> vector<8xf32> {
   %a = math.sqrt %x : vector<8xf32>
   %b = math.floor %a : vector<8xf32>
-  %c = math.fma %a, %b, %x : vector<8xf32>
-  return %c : vector<8xf32>
+  return %b : vector<8xf32>
+}
+
+// CHECK-LABEL: @usual_powers_take_no_special_case
+// CHECK: vector.reduction <or>
+// CHECK: scf.if
+// CHECK: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: scf.if
+// CHECK: math.copysign
+func.func @usual_powers_take_no_special_case(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
+  %p = math.powf %x, %y : vector<8xf32>
+  return %p : vector<8xf32>
 }
 
 // CHECK-LABEL: @large_quotients_call_a_function_of_the_module
@@ -171,7 +181,14 @@ module attributes {onnxc.target = #onnxc.target<triple = "thumbv7em-none-eabihf"
 
 module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
     vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
-    has_f16 = true, has_scale = true>} {
+    has_f16 = true, has_scale = true, has_fma = true>} {
+  // CHECK-LABEL: @machines_that_fuse_do_so_in_one_step
+  // CHECK: math.fma
+  func.func @machines_that_fuse_do_so_in_one_step(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+    %p = math.powf %x, %y : vector<16xf32>
+    return %p : vector<16xf32>
+  }
+
   // CHECK-LABEL: @machines_that_scale_do_so_in_one_step
   // CHECK: llvm.call_intrinsic "llvm.ldexp"({{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
   func.func @machines_that_scale_do_so_in_one_step(%x: vector<16xf32>) -> vector<16xf32> {

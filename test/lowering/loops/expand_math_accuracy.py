@@ -73,6 +73,8 @@ FUNCTIONS = {
     "atan2": ("math.atan2", np.arctan2, 4, [(-1, 1), (-100, 100)]),
     "remainder": ("arith.remf", np.fmod, 0, [(-10, 10), (-1e6, 1e6), (-1e30, 1e30)]),
 }
+# More pairs of ranges: logarithms times as much as fits.
+PAIRS = {"pow": [((0.7, 1.42), (-180, 180)), ((0.99, 1.01), (-8000, 8000)), ((0, 1e-37), (-1, 1.1))]}
 BINARY = {"pow", "atan2", "remainder"}
 EXPONENTS = {"pow_quarter": 0.25, "pow_three_quarters": 0.75, "pow_minus_quarter": -0.25, "pow_minus_half": -0.5,
              "pow_minus_three_quarters": -0.75, "pow_minus_three_halves": -1.5, "pow_minus_two": -2.0,
@@ -133,7 +135,7 @@ def run(*command, **options):
 # Those with an instruction of their own for powers of two, where this one has it.
 SCALES = """#onnxc.target<triple = "x86_64-linux-gnu", cpu = "", features = "",
   vector_bits = 512, vector_registers = 32, fma_per_cycle = 2, l1_bytes = 0, l2_bytes = 0,
-  index_bits = 64, heap = true, has_f16 = true, has_scale = true>"""
+  index_bits = 64, heap = true, has_f16 = true, has_scale = true, has_fma = true>"""
 SCALED = {"exp", "exp2", "pow", "sinh", "cosh", "softplus", "tanh_of_softplus"}
 
 
@@ -176,6 +178,8 @@ def inputs(name, dtype, random):
         y = np.concatenate([random.permutation(r) for r in ranges] + [special(dtype)]).astype(dtype)
         grid = np.meshgrid(special(dtype), special(dtype))
         x, y = np.concatenate([x, grid[0].ravel()]), np.concatenate([y, grid[1].ravel()])
+        pairs = [[random.uniform(low, high, 20000).astype(dtype) for low, high in pair] for pair in PAIRS.get(name, [])]
+        x, y = (np.concatenate([z, *(pair[i] for pair in pairs)]) for i, z in enumerate((x, y)))
     if name == "remainder":
         x, y = near_multiples(x, y, random)
     padding = -x.size % 8
