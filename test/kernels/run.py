@@ -403,6 +403,17 @@ def samples():
                     *grid, ("GridSample", "image g", "y", {"mode": mode, "padding_mode": padding,
                                                            "align_corners": align})],
                     {"image": image, "two": np.float32(1.4)})
+                yield f"GridSample, channels last, {mode}, {padding}, align {align}", chain(
+                    [2, 20, "h", "w"], [("GridSample", "x g", "y", {"mode": mode, "padding_mode": padding,
+                                                                    "align_corners": align})],
+                    {"g": 1.4 * np.tanh(normal(2, 4, 5, 2))}, [[2, 20, 6, 7], [2, 20, 3, 1]])
+    yield "GridSample, between convolutions", chain([1, 5, 9, 8], [
+        ("Conv", "x w", "c", {}), ("GridSample", "c g", "s", {}), ("Conv", "s v", "y", {})],
+        {"w": normal(19, 5, 3, 3, scale=0.2), "v": normal(7, 19, 1, 1), "g": np.tanh(normal(1, 11, 6, 2))})
+    for channels in (3, 6):
+        yield f"GridSample, three dimensions, {channels} channels", chain(
+            [None, channels, 4, 5, 6], [("GridSample", "x g", "y", {"padding_mode": "border"})],
+            {"g": 1.2 * np.tanh(normal(2, 3, 4, 5, 3))}, [[2, channels, 4, 5, 6]])
     nodes = [("Conv", "x p", "o", {"pads": [1] * 4}), ("Conv", "x q", "m0", {"pads": [1] * 4}), ("Sigmoid", "m0", "m", {}),
              ("DeformConv", "x w o b m", "y", {"pads": [1] * 4, "group": 2, "offset_group": 2})]
     yield "DeformConv, image of the run", chain([None, 4, "h", "w"], nodes, {

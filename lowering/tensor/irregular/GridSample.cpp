@@ -1,27 +1,38 @@
 // GridSample: every element of the result mixes the neighbours of a position
-// that the grid holds, 1, 2 or 4 along each dimension.
+// that the grid holds, 1, 2 or 4 along each dimension. Where they are and how
+// much they weigh is the same for all channels: it is computed once, and read
+// by a loop with the channels last, whose loads lie side by side.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
+#include "lowering/tensor/ChannelsFirst.h"
+#include "lowering/tensor/Inputs.h"
+#include "lowering/tensor/Transposed.h"
 #include "lowering/tensor/irregular/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 
 namespace onnxc {
 namespace {
 
+bool is(GridSampleOp op, StringRef mode) {
+  return op.getMode().ends_with(mode);
+}
+
 // A neighbour along one dimension, which may lie outside the image.
 struct Tap {
   Scalar position, weight;
 };
 
-struct Sampler {
+// The neighbours of what the grid holds for one point.
+struct Neighbours {
   mutable GridSampleOp op; // getters are not const
-  const Input &x, &grid;
+  const Input &x;
   ScalarBuilder &scalars;
 
-  bool is(StringRef mode) const { return op.getMode().ends_with(mode); }
+  bool is(StringRef mode) const { return onnxc::is(op, mode); }
   Type f32() const { return scalars.getF32Type(); }
 
   Scalar size(int64_t dim) const {
@@ -81,51 +92,100 @@ struct Sampler {
             {bounded(base + 2, dim), outer(2 - t)}};
   }
 
+  // As a whole number, -1 outside.
+  Scalar wholePosition(Scalar position, int64_t dim) const {
+    Scalar last = size(dim) - 1;
+    // NaN and what is far outside become positions inside before the cast.
+    Scalar safe = select(position >= 0 && position <= last, position, -1);
+    Type whole = scalars.getI32Type();
+    return {scalars, arith::FPToSIOp::create(scalars, whole, safe.value),
+            whole};
+  }
+
+  // Positions along a dimension, then their weights.
+  SmallVector<Scalar> along(int64_t dim, Scalar normal) const {
+    SmallVector<Scalar> positions, weights;
+    for (const Tap &tap :
+         taps(position(onnxc::cast(normal, f32()), dim), dim)) {
+      positions.push_back(wholePosition(tap.position, dim));
+      if (!is("nearest"))
+        weights.push_back(tap.weight);
+    }
+    positions.append(weights);
+    return positions;
+  }
+};
+
+// Tensors that hold what Neighbours::along gives for each point.
+struct Tables {
+  SmallVector<Value> positions, weights; // of each tap
+};
+
+Tables tablesAlong(ImplicitLocOpBuilder &builder, GridSampleOp op,
+                   const Input &x, const Input &grid, int64_t dim) {
+  int64_t rank = x.rank(), taps = is(op, "cubic")    ? 4
+                                  : is(op, "linear") ? 2
+                                                     : 1;
+  SmallVector<Type> types(taps, builder.getI32Type());
+  if (!is(op, "nearest"))
+    types.append(taps, builder.getF32Type());
+  SmallVector<Value> tables;
+  for (Type type : types)
+    tables.push_back(emptyOf(builder, ArrayRef(grid.sizes).drop_back(), type));
+  // The grid has the last dimension first.
+  AffineMap point = builder.getMultiDimIdentityMap(rank - 1);
+  AffineMap read = point.insertResult(
+      builder.getAffineConstantExpr(rank - 3 - dim), rank - 1);
+  SmallVector<AffineMap> maps(types.size(), point);
+  maps.insert(maps.begin(), read);
+  auto body = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
+    return Neighbours{op, x, scalars}.along(dim, args[0]);
+  };
+  tables = generic(builder, grid.lowered, grid.element, tables, types, maps,
+                   parallel(rank - 1), body);
+  return {SmallVector<Value>(ArrayRef(tables).take_front(taps)),
+          SmallVector<Value>(ArrayRef(tables).drop_front(taps))};
+}
+
+// What the neighbours of a point add up to, from their positions and weights.
+struct Mix {
+  ScalarBuilder &scalars;
+  const Input &x;
+  Value image; // its points in one dimension
+  int64_t channelDim;
+  ArrayRef<SmallVector<Tap>> taps; // along each dimension
+
   // The element at whole positions, 0 outside.
-  Scalar element(ArrayRef<Index> at, ArrayRef<Scalar> positions) const {
-    Sizes index(at.take_front(2));
+  Scalar at(ArrayRef<Scalar> positions) const {
+    Index point = 0;
     Scalar inside;
     for (auto [dim, position] : llvm::enumerate(positions)) {
-      Scalar last = size(dim) - 1;
-      Scalar here = position >= 0 && position <= last;
+      Scalar here = position >= 0;
       inside = inside.isGiven() ? inside && here : here;
-      // NaN and what is far outside become positions inside before the cast.
-      Scalar safe = select(here, position, 0);
-      Value whole =
-          arith::FPToSIOp::create(scalars, scalars.getI32Type(), safe.value);
-      index.push_back({scalars, arith::IndexCastOp::create(
-                                    scalars, scalars.getIndexType(), whole)});
+      Value safe = greatest(position, 0).value;
+      Index whole = {scalars, arith::IndexCastOp::create(
+                                  scalars, scalars.getIndexType(), safe)};
+      point = point * Index(scalars, x.sizes[2 + dim].in(scalars)) + whole;
     }
-    Scalar value = scalarAt(scalars, x.lowered, x.element, index);
+    Index batch = {scalars, linalg::IndexOp::create(scalars, 0)};
+    Index channel = {scalars, linalg::IndexOp::create(scalars, channelDim)};
+    Index place[] = {batch, point, channel};
+    if (channelDim == 1)
+      std::swap(place[1], place[2]);
+    Scalar value = scalarAt(scalars, image, x.element, place);
     return select(inside, value, 0);
   }
 
-  Scalar sample(ArrayRef<Index> at) const {
-    int64_t dims = x.rank() - 2;
-    SmallVector<SmallVector<Tap>> all;
-    for (int64_t dim = 0; dim < dims; ++dim) {
-      Sizes from = {at[0]};
-      llvm::append_range(from, at.drop_front(2));
-      from.push_back(dims - 1 - dim); // the grid has the last dimension first
-      Scalar normal = onnxc::cast(
-          scalarAt(scalars, grid.lowered, grid.element, from), f32());
-      all.push_back(taps(position(normal, dim), dim));
-    }
-    SmallVector<Scalar> chosen;
-    return mix(at, all, chosen);
-  }
-
   // The sum over the neighbours along the dimensions that are not chosen yet.
-  Scalar mix(ArrayRef<Index> at, ArrayRef<SmallVector<Tap>> rest,
-             SmallVector<Scalar> &chosen) const {
-    if (rest.empty())
-      return element(at, chosen);
+  Scalar sum(SmallVector<Scalar> &chosen) const {
+    if (chosen.size() == taps.size())
+      return at(chosen);
     Scalar sum;
-    for (const Tap &tap : rest.front()) {
+    for (const Tap &tap : taps[chosen.size()]) {
       chosen.push_back(tap.position);
-      Scalar value = mix(at, rest.drop_front(), chosen);
+      Scalar value = this->sum(chosen);
       chosen.pop_back();
-      if (is("nearest"))
+      if (!tap.weight.isGiven())
         return value;
       Scalar share = onnxc::cast(tap.weight, value) * value;
       sum = sum.isGiven() ? sum + share : share;
@@ -133,6 +193,67 @@ struct Sampler {
     return sum;
   }
 };
+
+// Vectors of fewer channels are not worth turning the image for.
+constexpr int64_t fewChannels = 4;
+
+// The order of dimensions in which the loop runs: with the channels last, where
+// they are not known to be few.
+SmallVector<int64_t> orderOf(const Input &x) {
+  if (x.sizes[1].isKnown() && x.sizes[1].get() < fewChannels)
+    return llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  return invertPermutationVector(channelsFirst(x.rank()));
+}
+
+// The image with its points in one dimension, in the given order of all
+// dimensions. So its elements stay side by side: no layout suits what reads
+// points in any order better.
+Value pointsOf(ImplicitLocOpBuilder &builder, const Input &x,
+               ArrayRef<int64_t> order) {
+  Value turned = transposed(builder, builder.getLoc(), x.lowered, order);
+  Sizes sizes = applyPermutation(ArrayRef(x.sizes), order);
+  Index points = 1;
+  for (Index size : ArrayRef(x.sizes).drop_front(2))
+    points = points * size;
+  Sizes joined = {x.sizes[0], points, x.sizes[1]};
+  if (order[1] == 1)
+    std::swap(joined[1], joined[2]);
+  return reshaped(builder, turned, sizes, joined);
+}
+
+// The samples with their channels in this dimension, as `image` has them.
+Value sampled(ImplicitLocOpBuilder &builder, const Input &x, Value image,
+              int64_t channelDim, ArrayRef<Tables> tables, Value empty) {
+  int64_t rank = x.rank();
+  SmallVector<Value> inputs;
+  SmallVector<Type> types;
+  for (const Tables &along : tables)
+    for (Value table :
+         llvm::concat<const Value>(along.positions, along.weights)) {
+      inputs.push_back(table);
+      types.push_back(getElementTypeOrSelf(table));
+    }
+  SmallVector<AffineMap> maps(
+      inputs.size(),
+      builder.getMultiDimIdentityMap(rank).dropResult(channelDim));
+  maps.push_back(builder.getMultiDimIdentityMap(rank));
+  auto body = [&](ScalarBuilder &scalars,
+                  ArrayRef<Scalar> args) -> SmallVector<Scalar> {
+    SmallVector<SmallVector<Tap>> taps;
+    for (const Tables &along : tables) {
+      size_t count = along.positions.size();
+      SmallVector<Tap> &here = taps.emplace_back();
+      for (size_t i = 0; i < count; ++i)
+        here.push_back(
+            {args[i], along.weights.empty() ? Scalar() : args[count + i]});
+      args = args.drop_front(count + along.weights.size());
+    }
+    SmallVector<Scalar> chosen;
+    return {Mix{scalars, x, image, channelDim, taps}.sum(chosen)};
+  };
+  return generic(builder, inputs, types, empty, x.element, maps, parallel(rank),
+                 body)[0];
+}
 
 struct LowerGridSample : OpConversionPattern<GridSampleOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -156,24 +277,20 @@ struct LowerGridSample : OpConversionPattern<GridSampleOp> {
       if (failed(require(builder, size > 0, Status::Shape, op,
                          "has no elements", "X")))
         return failure();
-    Value empty = emptyOf(builder, shapes->front(), x.element);
     int64_t rank = x.rank();
-    auto body = [&](OpBuilder &inner, Location loc, ValueRange) {
-      ScalarBuilder scalars(inner, loc, x.element);
-      Sizes at;
-      for (int64_t i = 0; i < rank; ++i)
-        at.push_back({scalars, linalg::IndexOp::create(scalars, i)});
-      Scalar value = Sampler{op, x, grid, scalars}.sample(at);
-      linalg::YieldOp::create(scalars, store(scalars, value, x.element));
-    };
-    Value sampled =
-        linalg::GenericOp::create(builder, empty.getType(), ValueRange(), empty,
-                                  builder.getMultiDimIdentityMap(rank),
-                                  parallel(rank), body)
-            .getResult(0);
-    rewriter.replaceOp(op,
-                       castTo(builder, sampled,
-                              getTypeConverter()->convertType(op.getType())));
+    SmallVector<Tables> tables;
+    for (int64_t dim = 0; dim < rank - 2; ++dim)
+      tables.push_back(tablesAlong(builder, op, x, grid, dim));
+    SmallVector<int64_t> order = orderOf(x),
+                         back = invertPermutationVector(order);
+    Value empty = emptyOf(
+        builder, applyPermutation(ArrayRef(shapes->front()), order), x.element);
+    Value result = sampled(builder, x, pointsOf(builder, x, order), back[1],
+                           tables, empty);
+    result = transposed(builder, builder.getLoc(), result, back);
+    rewriter.replaceOp(
+        op,
+        castTo(builder, result, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 };
