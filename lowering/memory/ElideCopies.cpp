@@ -6,6 +6,9 @@
 // overwrites one of the two while the other is still read. Its users then see a
 // strided view.
 //
+// Of a value that is copied in another shape the destination is seen in the
+// value's own first.
+//
 // A concatenation of concatenations (DenseNet) arrives as copies of all parts
 // of one buffer, side by side, into another. These are taken as one copy first.
 #include "lowering/Missed.h"
@@ -48,11 +51,15 @@ struct Box {
   }
 };
 
+bool isReshape(Operation *op) {
+  return isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op);
+}
+
 // The buffer that `value` is the whole or a part of, through any number of
 // views.
 struct Place {
   Value root;
-  SmallVector<memref::SubViewOp> views; // innermost first
+  SmallVector<Operation *> views; // parts and other shapes, innermost first
   std::optional<Box> box;
 };
 
@@ -70,26 +77,34 @@ std::optional<Box> viewed(const Box &source, memref::SubViewOp view) {
   return box;
 }
 
+// The box of the parts in `views`, innermost first. Another shape of a part is
+// the same elements; a part of another shape is no box.
+std::optional<Box> boxOf(MemRefType root, ArrayRef<Operation *> views) {
+  views = views.drop_while(isReshape);
+  std::optional<Box> box = Box{SmallVector<int64_t>(root.getRank(), 0),
+                               SmallVector<int64_t>(root.getShape())};
+  for (Operation *op : llvm::reverse(views)) {
+    auto view = dyn_cast<memref::SubViewOp>(op);
+    bool dropsDims =
+        view && view.getType().getRank() != view.getSourceType().getRank();
+    if (!view || !box || (dropsDims && op != views.front()))
+      return std::nullopt;
+    box = viewed(*box, view);
+  }
+  return box && llvm::none_of(box->sizes, ShapedType::isDynamic) ? box
+                                                                 : std::nullopt;
+}
+
 Place placeOf(Value value) {
   Place place = {value, {}, std::nullopt};
-  while (auto view = place.root.getDefiningOp<memref::SubViewOp>()) {
-    place.views.push_back(view);
-    place.root = view.getSource();
+  for (Operation *op = value.getDefiningOp();
+       op && (isReshape(op) || isa<memref::SubViewOp>(op));
+       op = place.root.getDefiningOp()) {
+    place.views.push_back(op);
+    place.root = op->getOperand(0);
   }
-  auto type = dyn_cast<MemRefType>(place.root.getType());
-  if (!type)
-    return place;
-  place.box = Box{SmallVector<int64_t>(type.getRank(), 0),
-                  SmallVector<int64_t>(type.getShape())};
-  for (memref::SubViewOp view : llvm::reverse(place.views)) {
-    if (place.box)
-      place.box = viewed(*place.box, view);
-    bool dropsDims = view.getType().getRank() != view.getSourceType().getRank();
-    if (dropsDims && view != place.views.front())
-      place.box = std::nullopt;
-  }
-  if (place.box && llvm::any_of(place.box->sizes, ShapedType::isDynamic))
-    place.box = std::nullopt;
+  if (auto type = dyn_cast<MemRefType>(place.root.getType()))
+    place.box = boxOf(type, place.views);
   return place;
 }
 
@@ -155,6 +170,33 @@ private:
   BufferViewFlowAnalysis views;
 };
 
+// copy(reshape(x), to) as copy(x, reshape(to)), where x is a buffer.
+void reshapeTarget(memref::CopyOp copy) {
+  Operation *reshape = copy.getSource().getDefiningOp();
+  auto source = reshape && isReshape(reshape)
+                    ? reshape->getOperand(0).getDefiningOp<memref::AllocOp>()
+                    : nullptr;
+  if (!source)
+    return;
+  OpBuilder builder(copy);
+  auto to = cast<MemRefType>(copy.getTarget().getType());
+  Value target;
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(reshape)) {
+    target = memref::ExpandShapeOp::create(
+        builder, copy.getLoc(), source.getType().getShape(), copy.getTarget(),
+        collapse.getReassociationIndices(), source.getMixedSizes());
+  } else {
+    auto groups =
+        cast<memref::ExpandShapeOp>(reshape).getReassociationIndices();
+    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(to, groups))
+      return;
+    target = memref::CollapseShapeOp::create(builder, copy.getLoc(),
+                                             copy.getTarget(), groups);
+  }
+  copy.getSourceMutable().assign(source);
+  copy.getTargetMutable().assign(target);
+}
+
 const char *Elision::elide(memref::CopyOp copy) {
   auto source = copy.getSource().getDefiningOp<memref::AllocOp>();
   if (!source)
@@ -168,7 +210,7 @@ const char *Elision::elide(memref::CopyOp copy) {
   if (auto alloc = target.root.getDefiningOp<memref::AllocOp>();
       alloc && source->isBeforeInBlock(alloc))
     alloc->moveBefore(source);
-  for (memref::SubViewOp view : llvm::reverse(target.views))
+  for (Operation *view : llvm::reverse(target.views))
     if (source->isBeforeInBlock(view))
       view->moveBefore(source);
   Value replacement = copy.getTarget();
@@ -206,14 +248,13 @@ bool Elision::canMoveBefore(memref::AllocOp source, Place target) {
   DominanceInfo dominance(model);
   auto areKnown = [&](ValueRange values) {
     return llvm::all_of(values, [&](Value value) {
-      auto view = value.getDefiningOp<memref::SubViewOp>();
       return value == target.root || dominance.dominates(value, source) ||
-             (view && llvm::is_contained(target.views, view));
+             llvm::is_contained(target.views, value.getDefiningOp());
     });
   };
   auto alloc = target.root.getDefiningOp<memref::AllocOp>();
   return (!alloc || areKnown(alloc->getOperands())) &&
-         llvm::all_of(target.views, [&](memref::SubViewOp view) {
+         llvm::all_of(target.views, [&](Operation *view) {
            return view->getBlock() == source->getBlock() &&
                   areKnown(view->getOperands());
          });
@@ -363,6 +404,7 @@ struct ElideCopies : impl::ElideCopiesBase<ElideCopies> {
     if (!model)
       return;
     model.walk([&](linalg::CopyOp copy) { raise(copy); });
+    model.walk([&](memref::CopyOp copy) { reshapeTarget(copy); });
     bool changed = true;
     while (changed) {
       joinParts(model);

@@ -80,3 +80,58 @@ func.func @model(%x: f32, %y: memref<4xf32> {onnxc.output = 0 : i64},
   linalg.map { math.absf } ins(%a : memref<4xf32>) outs(%z : memref<4xf32>)
   return
 }
+
+// -----
+
+// A value that is an output in another shape is made in the output.
+// CHECK-LABEL: func.func @model(
+// CHECK-SAME: %[[Y:[^:]*]]: memref<?x6xf32> {onnxc.output
+// CHECK-NOT: memref.alloc
+// CHECK: %[[PLACE:.*]] = memref.expand_shape %[[Y]] {{.*}} into memref<?x2x3xf32>
+// CHECK: linalg.fill {{.*}} outs(%[[PLACE]]
+// CHECK-NOT: copy
+// CHECK: return
+func.func @model(%x: f32, %n: index,
+    %y: memref<?x6xf32> {onnxc.output = 0 : i64}) {
+  %a = memref.alloc(%n) : memref<?x2x3xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<?x2x3xf32>)
+  %b = memref.collapse_shape %a [[0], [1, 2]]
+      : memref<?x2x3xf32> into memref<?x6xf32>
+  memref.copy %b, %y : memref<?x6xf32> to memref<?x6xf32>
+  return
+}
+
+// -----
+
+// Rows with gaps between them are no single row.
+// CHECK-LABEL: func.func @model(
+// CHECK: memref.alloc
+// CHECK: copy
+func.func @model(%x: f32, %y: memref<4x8xf32> {onnxc.output = 0 : i64}) {
+  %a = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+  %b = memref.expand_shape %a [[0, 1]] output_shape [4, 2]
+      : memref<8xf32> into memref<4x2xf32>
+  %part = memref.subview %y[0, 0] [4, 2] [1, 1]
+      : memref<4x8xf32> to memref<4x2xf32, strided<[8, 1]>>
+  memref.copy %b, %part
+      : memref<4x2xf32> to memref<4x2xf32, strided<[8, 1]>>
+  return
+}
+
+// -----
+
+// Another value lies where the shaped one would go, until it is copied.
+// CHECK-LABEL: func.func @model(
+// CHECK: memref.alloc
+// CHECK: copy
+func.func @model(%x: f32, %z: memref<6xf32>,
+    %y: memref<6xf32> {onnxc.output = 0 : i64}) {
+  %a = memref.alloc() : memref<2x3xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<2x3xf32>)
+  linalg.fill ins(%x : f32) outs(%y : memref<6xf32>)
+  linalg.map { math.absf } ins(%y : memref<6xf32>) outs(%z : memref<6xf32>)
+  %b = memref.collapse_shape %a [[0, 1]] : memref<2x3xf32> into memref<6xf32>
+  memref.copy %b, %y : memref<6xf32> to memref<6xf32>
+  return
+}
