@@ -255,6 +255,8 @@ void NestEmitter::parallelBlock(const Place &place, Step step,
       llvm::append_range(results,
                          runBody(places[i], step,
                                  ArrayRef(start).slice(i * outputs, outputs)));
+  } else if (unsigned ways = waysAcross(start.size()); ways > 1) {
+    results = foldAcross(place, step, start, ways);
   } else {
     results =
         fold(folded, place, start, [&](const Place &at, ValueRange state) {

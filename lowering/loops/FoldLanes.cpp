@@ -1,6 +1,7 @@
 // Lanes along a reduction: several accumulators hide the latency of the
 // combiner and are folded at the end, halves first, so that the order depends
 // on shapes only.
+#include "lowering/loops/Extreme.h"
 #include "lowering/loops/NestEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -8,44 +9,6 @@
 using namespace mlir;
 
 namespace onnxc::nests {
-
-// The greatest or least element, which is NaN if any is. A machine's maximum
-// takes one instruction where NaN need not win, so a second accumulator keeps
-// any NaN that comes by.
-namespace {
-struct Extreme {
-  arith::CmpFPredicate wins;
-  ImplicitLocOpBuilder &b;
-
-  static std::optional<Extreme> of(ImplicitLocOpBuilder &b,
-                                   const Combiner &combiner) {
-    if (isa<arith::MaximumFOp>(combiner.op))
-      return Extreme{arith::CmpFPredicate::OGT, b};
-    if (isa<arith::MinimumFOp>(combiner.op))
-      return Extreme{arith::CmpFPredicate::OLT, b};
-    return std::nullopt;
-  }
-  Value fold(Value extreme, Value value) const {
-    Value isNew = arith::CmpFOp::create(b, wins, value, extreme);
-    return arith::SelectOp::create(b, isNew, value, extreme);
-  }
-  Value isNan(Value value) const {
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
-  }
-  Value keepNan(Value kept, Value value) const {
-    return arith::SelectOp::create(b, isNan(value), value, kept);
-  }
-  Value orNan(Value extreme, Value kept) const {
-    Value any =
-        vector::ReductionOp::create(b, vector::CombiningKind::OR, isNan(kept));
-    auto type = cast<FloatType>(extreme.getType());
-    Value nan = arith::ConstantOp::create(
-        b, b.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics())));
-    return arith::SelectOp::create(b, any, nan, extreme);
-  }
-};
-
-} // namespace
 
 void NestEmitter::foldLanes(const Place &place) {
   unsigned outputs = combiners.size();

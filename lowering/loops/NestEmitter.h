@@ -68,6 +68,10 @@ private:
   void holdInBody(const Changes &changes, const Place &place);
   void parallelBlock(const Place &place, Step step, unsigned vectors);
   void foldLanes(const Place &place);
+  unsigned waysAcross(unsigned accumulators);
+  llvm::SmallVector<mlir::Value> foldAcross(const Place &place, Step step,
+                                            llvm::ArrayRef<mlir::Value> start,
+                                            unsigned ways);
   llvm::SmallVector<mlir::Value>
   runBody(const Place &place, Step step,
           llvm::ArrayRef<mlir::Value> accumulators,

@@ -439,6 +439,12 @@ def chains():
     for shape, axes in (([9, 21, 40], [0]), ([9, 21, 40], [0, 1]), ([9, 21, 40], [1]), ([9, 21, 40], [0, 2]), ([70, 3], [0])):
         yield f"ReduceLogSumExp of {shape} over {axes}", chain(shape, [
             ("ReduceLogSumExp", "x a", "y", {"keepdims": 1})], {"a": np.int64(axes)})
+    for kind in ("ReduceMax", "ReduceMin", "ReduceSumSquare", "ReduceL1"):
+        for columns in (1, 3, 13, 24, 40):
+            for rows in (3, 15, 42, "n"):
+                yield f"{kind} of {rows} rows of {columns} columns", chain([2, rows, columns], [
+                    (kind, "x a", "y", {"keepdims": 1})], {"a": np.int64([1])},
+                    [[2, count, columns] for count in ((1, 5, 42) if rows == "n" else (rows,))])
     for equation in ("ij,ij->i", "ij,ij->j"):
         for columns in (5, 40):
             yield f"weighted sum {equation} of {columns} columns", chain([30, columns], [

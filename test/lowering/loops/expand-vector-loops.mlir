@@ -49,6 +49,43 @@ func.func @a_fold_along_the_lanes_has_several_accumulators(%x: memref<4x128xf32>
   return
 }
 
+// Four ways of a maximum, and what is NaN.
+// CHECK-LABEL: @a_long_fold_of_few_columns_has_several_accumulators
+// CHECK: scf.for {{.*}} step %c4{{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-NOT: maximumf
+// CHECK-COUNT-4: arith.cmpf uno
+// CHECK: scf.yield
+// CHECK: arith.cmpf uno
+// CHECK: scf.yield
+// CHECK: arith.cmpf ogt
+// CHECK-COUNT-2: arith.cmpf uno
+// CHECK: %[[MOST:.*]] = arith.select
+// CHECK: vector.store %[[MOST]]
+func.func @a_long_fold_of_few_columns_has_several_accumulators(%x: memref<102x8xf32>, %y: memref<8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<102x8xf32>) outs(%y : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maximumf %b, %a : f32
+    linalg.yield %c : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @a_short_fold_has_one_accumulator
+// CHECK: scf.for {{.*}} -> (vector<8xf32>) {
+// CHECK: arith.maximumf
+func.func @a_short_fold_has_one_accumulator(%x: memref<3x8xf32>, %y: memref<8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<3x8xf32>) outs(%y : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maximumf %b, %a : f32
+    linalg.yield %c : f32
+  }
+  return
+}
+
 // CHECK-LABEL: @a_transpose_turns_squares_in_registers
 // CHECK-COUNT-8: vector.load
 // CHECK: vector.shuffle

@@ -1,0 +1,46 @@
+// The greatest or least element, which is NaN if any is. A machine's maximum
+// takes one instruction where NaN need not win, so a second accumulator keeps
+// any NaN that comes by.
+#pragma once
+#include "lowering/loops/LaneBody.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace onnxc {
+
+struct Extreme {
+  mlir::arith::CmpFPredicate wins;
+  mlir::ImplicitLocOpBuilder &b;
+
+  static std::optional<Extreme> of(mlir::ImplicitLocOpBuilder &b,
+                                   const Combiner &combiner) {
+    if (mlir::isa<mlir::arith::MaximumFOp>(combiner.op))
+      return Extreme{mlir::arith::CmpFPredicate::OGT, b};
+    if (mlir::isa<mlir::arith::MinimumFOp>(combiner.op))
+      return Extreme{mlir::arith::CmpFPredicate::OLT, b};
+    return std::nullopt;
+  }
+  mlir::Value fold(mlir::Value extreme, mlir::Value value) const {
+    mlir::Value isNew = mlir::arith::CmpFOp::create(b, wins, value, extreme);
+    return mlir::arith::SelectOp::create(b, isNew, value, extreme);
+  }
+  mlir::Value isNan(mlir::Value value) const {
+    return mlir::arith::CmpFOp::create(b, mlir::arith::CmpFPredicate::UNO,
+                                       value, value);
+  }
+  mlir::Value keepNan(mlir::Value kept, mlir::Value value) const {
+    return mlir::arith::SelectOp::create(b, isNan(value), value, kept);
+  }
+  // Of all lanes.
+  mlir::Value orNan(mlir::Value extreme, mlir::Value kept) const {
+    mlir::Value any = mlir::vector::ReductionOp::create(
+        b, mlir::vector::CombiningKind::OR, isNan(kept));
+    auto type = mlir::cast<mlir::FloatType>(extreme.getType());
+    mlir::Value nan = mlir::arith::ConstantOp::create(
+        b,
+        b.getFloatAttr(type, llvm::APFloat::getQNaN(type.getFloatSemantics())));
+    return mlir::arith::SelectOp::create(b, any, nan, extreme);
+  }
+};
+
+} // namespace onnxc
