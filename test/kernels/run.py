@@ -434,6 +434,14 @@ def chains():
         ("Equal", "x x", "t", {}), ("NonZero", "t", "n", {}), ("Slice", "n zero one one", "i", {}),
         ("ScatterND", "x i u", "y", {"reduction": "add"})],
         {"zero": np.int64([0]), "one": np.int64([1]), "u": normal(2, 5)})
+    for reduction in ("none", "add", "max"):  # slices, one of them twice
+        for shape, sizes in (([6, 3, 21], None), (["a", 3, "b"], [[6, 3, 21], [4, 3, 1]])):
+            yield f"ScatterND of slices of {shape}, {reduction}", chain(shape, [
+                ("Slice", "x zero three zero", "s", {}), ("Neg", "s", "u", {}),
+                ("ScatterND", "x i u", "y", {"reduction": reduction})],
+                {"zero": np.int64([0]), "three": np.int64([3]), "i": np.int64([[3], [-1], [3]])}, sizes)
+        yield f"ScatterND of rows, {reduction}", chain([4, 5, 1], [("ScatterND", "x i u", "y", {"reduction": reduction})],
+                                                       {"i": np.int64([[1, 4], [3, 0]]), "u": normal(2, 1)})
     gelu = [("Div", "x r", "a", {}), ("Erf", "a", "e", {}), ("Add", "e one", "f", {}), ("Mul", "x f", "g", {}),
             ("Mul", "g half", "y", {})]
     for shape, axes in (([9, 21, 40], [0]), ([9, 21, 40], [0, 1]), ([9, 21, 40], [1]), ([9, 21, 40], [0, 2]), ([70, 3], [0])):

@@ -1,8 +1,10 @@
 // ScatterElements, ScatterND and TensorScatter: a copy of the data, into which
-// updates are written one after another.
+// updates are written one after another, slices as a whole.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -38,6 +40,54 @@ Value scattered(ImplicitLocOpBuilder &builder, const Input &data,
     return Tensors{insert(builder, element, carried[0], to)};
   };
   return visit(builder, updates.sizes, {data.lowered}, write)[0];
+}
+
+// The last dimensions of a tensor, of these sizes, at a position in the first.
+struct Slice {
+  SmallVector<OpFoldResult> offsets, sizes, steps;
+  int64_t rank;
+
+  Slice(ImplicitLocOpBuilder &builder, ArrayRef<Index> at, ArrayRef<Index> rest)
+      : offsets(folded(builder, at)), sizes(at.size(), builder.getIndexAttr(1)),
+        rank(rest.size()) {
+    offsets.append(rank, builder.getIndexAttr(0));
+    llvm::append_range(sizes, folded(builder, rest));
+    steps.assign(sizes.size(), builder.getIndexAttr(1));
+  }
+  Value from(ImplicitLocOpBuilder &builder, Value tensor) const {
+    auto type = tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
+        rank, cast<RankedTensorType>(tensor.getType()), sizes);
+    return tensor::ExtractSliceOp::create(builder, cast<RankedTensorType>(type),
+                                          tensor, offsets, sizes, steps);
+  }
+  Value into(ImplicitLocOpBuilder &builder, Value tensor, Value slice) const {
+    return tensor::InsertSliceOp::create(builder, slice, tensor, offsets, sizes,
+                                         steps);
+  }
+};
+
+// The same where the updates behind their first `outer` dimensions are slices.
+Value scatteredSlices(ImplicitLocOpBuilder &builder, const Input &data,
+                      const Input &updates, StringRef reduction, int64_t outer,
+                      llvm::function_ref<Sizes(ArrayRef<Index>)> target) {
+  ArrayRef<Index> rest = ArrayRef(updates.sizes).drop_front(outer);
+  auto combine = [&](ScalarBuilder &, ArrayRef<Scalar> args) {
+    return SmallVector<Scalar>{reduced(reduction, args[1], args[0])};
+  };
+  auto write = [&](ArrayRef<Index> at, Tensors carried) {
+    Slice to(builder, target(at), rest);
+    Value update = Slice(builder, at, rest).from(builder, updates.lowered);
+    if (reduction != "none") {
+      SmallVector<AffineMap> maps(2,
+                                  builder.getMultiDimIdentityMap(rest.size()));
+      update = generic(builder, update, updates.element,
+                       to.from(builder, carried[0]), data.element, maps,
+                       parallel(rest.size()), combine)[0];
+    }
+    return Tensors{to.into(builder, carried[0], update)};
+  };
+  return visit(builder, ArrayRef(updates.sizes).take_front(outer),
+               {data.lowered}, write)[0];
 }
 
 template <typename Op> struct LowerScatter : OpConversionPattern<Op> {
@@ -119,17 +169,20 @@ struct LowerScatterND : LowerScatter<ScatterNDOp> {
                          "does not fit indices and data", "updates")))
         return failure();
     }
-    return scattered(
-        builder, data, updates, op.getReduction(), [&](ArrayRef<Index> at) {
-          Sizes to, position(at.take_front(outer));
-          position.push_back(0);
-          for (int64_t i = 0; i < depth; ++i) {
-            position.back() = i;
-            to.push_back(fromEnd(indices.at(position), data.sizes[i]));
-          }
-          llvm::append_range(to, at.drop_front(outer));
-          return to;
-        });
+    auto target = [&](ArrayRef<Index> at) {
+      Sizes to, position(at.take_front(outer));
+      position.push_back(0);
+      for (int64_t i = 0; i < depth; ++i) {
+        position.back() = i;
+        to.push_back(fromEnd(indices.at(position), data.sizes[i]));
+      }
+      llvm::append_range(to, at.drop_front(outer));
+      return to;
+    };
+    if (updates.rank() > outer)
+      return scatteredSlices(builder, data, updates, op.getReduction(), outer,
+                             target);
+    return scattered(builder, data, updates, op.getReduction(), target);
   }
 };
 
