@@ -1,7 +1,8 @@
 // A transposed convolution of stride s as s convolutions for each dimension,
 // one for each residue of the output's position modulo s: the taps that meet
 // elements of the image, mirrored. Nothing is multiplied by a zero between
-// them.
+// them. Where they meet the same elements, and few maps would leave vectors
+// empty, all are the maps of one convolution.
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
@@ -16,6 +17,7 @@ namespace {
 using List = SmallVector<int64_t>;
 
 constexpr int64_t mostPhases = 1024;
+constexpr int64_t fewMaps = 8;
 
 struct Dimension {
   int64_t stride, dilation, kernel, outputPadding, before, after;
@@ -187,7 +189,7 @@ public:
 
   Node all() {
     SmallVector<Phase> phases;
-    Node apart = from(phases);
+    Node apart = areAlike() ? together() : from(phases);
     List axes, ends;
     SmallVector<Node> sizes = {sizeOf(apart, 0), sizeOf(apart, 1)};
     for (auto [i, dim] : llvm::enumerate(dims))
@@ -216,21 +218,80 @@ private:
   }
 
   Node single(ArrayRef<Phase> phases) {
+    List axes;
+    for (size_t i = 0; i < phases.size(); ++i)
+      axes.push_back(3 + 2 * i);
+    if (llvm::any_of(phases, [](const Phase &phase) { return !phase.count; }))
+      return unsqueeze(untouched(), axes);
+    return unsqueeze(convolved(phases, kernelOf(graph, w, group, phases), b),
+                     axes);
+  }
+
+  // With kernels whose taps lie as those of `phases` do.
+  Node convolved(ArrayRef<Phase> phases, Node kernels, Node bias) {
     int64_t rank = rankOf(x);
-    List pads(2 * rank, 0), dilations, axes;
+    List pads(2 * rank, 0), dilations;
     for (auto [i, phase] : llvm::enumerate(phases)) {
       pads[2 + i] = phase.before;
       pads[rank + 2 + i] = phase.after;
       dilations.push_back(phase.dilation);
-      axes.push_back(3 + 2 * i);
     }
-    if (llvm::any_of(phases, [](const Phase &phase) { return !phase.count; }))
-      return unsqueeze(untouched(), axes);
     bool isPadded = llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
     Node image = isPadded ? op<PadOp>({x, graph.ints(pads)}) : x;
-    Node y = op<ConvOp>({image, kernelOf(graph, w, group, phases), b},
-                        {{"group", group}, {"dilations", dilations}});
-    return unsqueeze(y, axes);
+    return op<ConvOp>({image, kernels, bias},
+                      {{"group", group}, {"dilations", dilations}});
+  }
+
+  // Whether all phases meet the same elements, and have few maps each.
+  bool areAlike() {
+    int64_t residues = 1;
+    for (const Dimension &dim : dims) {
+      Phase first = phaseOf(dim, 0);
+      residues *= dim.stride;
+      for (int64_t residue = 0; residue < dim.stride; ++residue) {
+        Phase other = phaseOf(dim, residue);
+        if (!other.count || other.count != first.count ||
+            other.before != first.before || other.after != first.after)
+          return false;
+      }
+    }
+    return residues > 1 && group == 1 && staticSize(w, 1) < fewMaps;
+  }
+
+  // The same as from(), by one convolution.
+  Node together() {
+    SmallVector<Phase> phases;
+    SmallVector<Node> kernels;
+    collect(phases, kernels);
+    for (const Dimension &dim : dims)
+      phases.push_back(phaseOf(dim, 0));
+    SmallVector<Node> biases(kernels.size(), b);
+    Node y = convolved(phases, concat(kernels, 0),
+                       b.given() ? concat(biases, 0) : b);
+    // (N, r0, r1, ..., M, q0, q1, ...)
+    SmallVector<Node> sizes = {sizeOf(y, 0)}, images;
+    int64_t spatial = dims.size();
+    List order = {0, 1 + spatial};
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      sizes.push_back(graph.ints({dim.stride}));
+      images.push_back(sizeOf(y, 2 + i));
+      order.append({2 + spatial + int64_t(i), 1 + int64_t(i)});
+    }
+    sizes.push_back(graph.ints({staticSize(w, 1)}));
+    sizes.append(images);
+    return transpose(reshapeTo(y, concat(sizes, 0)), order);
+  }
+
+  // The kernels of all residues of the dimensions that `phases` does not name.
+  void collect(SmallVector<Phase> &phases, SmallVector<Node> &kernels) {
+    if (phases.size() == dims.size())
+      return kernels.push_back(kernelOf(graph, w, group, phases));
+    const Dimension &dim = dims[phases.size()];
+    for (int64_t residue = 0; residue < dim.stride; ++residue) {
+      phases.push_back(phaseOf(dim, residue));
+      collect(phases, kernels);
+      phases.pop_back();
+    }
   }
 
   // Where no tap falls: the bias.

@@ -222,6 +222,14 @@ def transposed_convolutions():
                    "w": normal(20, 24 // group, *kernel, seed=4, scale=0.1), "w1": normal(9, 24, *[1] * dims, scale=0.2)}
         nodes = [("Conv", "x w0", "z", {}), ("ConvTranspose", "z w b", "t", attributes), ("Conv", "t w1", "y", {})]
         yield f"transposed {name}", chain([1, 20, *(9, 7, 5)[:dims]], nodes, weights)
+    # All phases by one convolution.
+    for name, (kernel, stride, maps) in {"2x2, stride 2": ((2, 2), [2, 2], 3), "4x3, stride 2 and 3": ((4, 3), [2, 3], 1),
+                                         "16, stride 8": ((16,), [8], 1), "4, stride 2, cropped": ((4,), [2], 2)}.items():
+        image, pads = ["n", 20, "h", "w"][:2 + len(kernel)], [2] * 2 if "cropped" in name else [0] * 2 * len(kernel)
+        yield f"transposed, few maps, {name}", chain(image, [
+            ("Conv", "x w0", "z", {}), ("ConvTranspose", "z w b", "y", {"strides": stride, "pads": pads})],
+            {"w0": normal(20, 20, *[1] * len(kernel), scale=0.2), "w": normal(20, maps, *kernel, scale=0.1),
+             "b": normal(maps)}, [[2, 20, 5, 9][:len(image)], [1, 20, 2, 1][:len(image)]])
     yield "transposed, height and width of the run", chain(
         [1, 20, "h", "w"], [("Conv", "x w0", "z", {}), ("ConvTranspose", "z w", "y", {"strides": [2, 2], "pads": [1] * 4})],
         {"w0": normal(20, 20, 1, 1, scale=0.2), "w": normal(20, 8, 4, 4, scale=0.1)}, [[1, 20, 5, 9], [1, 20, 1, 2]])
