@@ -170,28 +170,48 @@ private:
   BufferViewFlowAnalysis views;
 };
 
+// `target`, which has the shape that `reshape` makes, in the one before; null
+// where that is no view of it.
+Value unshaped(OpBuilder &builder, Operation *reshape, Value target) {
+  Location loc = reshape->getLoc();
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(reshape)) {
+    auto groups = expand.getReassociationIndices();
+    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(
+            cast<MemRefType>(target.getType()), groups))
+      return {};
+    return memref::CollapseShapeOp::create(builder, loc, target, groups);
+  }
+  auto collapse = cast<memref::CollapseShapeOp>(reshape);
+  Operation *maker = collapse.getSrc().getDefiningOp();
+  SmallVector<OpFoldResult> sizes;
+  if (auto alloc = dyn_cast<memref::AllocOp>(maker))
+    sizes = alloc.getMixedSizes();
+  else if (auto expand = dyn_cast<memref::ExpandShapeOp>(maker))
+    sizes = expand.getMixedOutputShape();
+  else
+    return {};
+  return memref::ExpandShapeOp::create(
+      builder, loc, collapse.getSrcType().getShape(), target,
+      collapse.getReassociationIndices(), sizes);
+}
+
 // copy(reshape(x), to) as copy(x, reshape(to)), where x is a buffer.
 void reshapeTarget(memref::CopyOp copy) {
-  Operation *reshape = copy.getSource().getDefiningOp();
-  auto source = reshape && isReshape(reshape)
-                    ? reshape->getOperand(0).getDefiningOp<memref::AllocOp>()
-                    : nullptr;
-  if (!source)
+  SmallVector<Operation *> reshapes;
+  Value source = copy.getSource();
+  for (Operation *op = source.getDefiningOp(); op && isReshape(op);
+       op = source.getDefiningOp()) {
+    reshapes.push_back(op);
+    source = op->getOperand(0);
+  }
+  if (reshapes.empty() || !source.getDefiningOp<memref::AllocOp>())
     return;
   OpBuilder builder(copy);
-  auto to = cast<MemRefType>(copy.getTarget().getType());
-  Value target;
-  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(reshape)) {
-    target = memref::ExpandShapeOp::create(
-        builder, copy.getLoc(), source.getType().getShape(), copy.getTarget(),
-        collapse.getReassociationIndices(), source.getMixedSizes());
-  } else {
-    auto groups =
-        cast<memref::ExpandShapeOp>(reshape).getReassociationIndices();
-    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(to, groups))
+  Value target = copy.getTarget();
+  for (Operation *reshape : reshapes) {
+    target = unshaped(builder, reshape, target);
+    if (!target)
       return;
-    target = memref::CollapseShapeOp::create(builder, copy.getLoc(),
-                                             copy.getTarget(), groups);
   }
   copy.getSourceMutable().assign(source);
   copy.getTargetMutable().assign(target);

@@ -103,6 +103,26 @@ func.func @model(%x: f32, %n: index,
 
 // -----
 
+// Or in a third, by way of a second.
+// CHECK-LABEL: func.func @model(
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.fill
+// CHECK-NOT: copy
+// CHECK: return
+func.func @model(%x: f32, %n: index,
+    %y: memref<?x3x2xf32> {onnxc.output = 0 : i64}) {
+  %a = memref.alloc(%n) : memref<?x2x3xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<?x2x3xf32>)
+  %b = memref.collapse_shape %a [[0], [1, 2]]
+      : memref<?x2x3xf32> into memref<?x6xf32>
+  %c = memref.expand_shape %b [[0], [1, 2]] output_shape [%n, 3, 2]
+      : memref<?x6xf32> into memref<?x3x2xf32>
+  memref.copy %c, %y : memref<?x3x2xf32> to memref<?x3x2xf32>
+  return
+}
+
+// -----
+
 // Rows with gaps between them are no single row.
 // CHECK-LABEL: func.func @model(
 // CHECK: memref.alloc
