@@ -298,8 +298,8 @@ def ExpandMath : Pass<"expand-math", "mlir::ModuleOp"> {
   let summary = "Replaces elementary functions by arithmetic, on scalars and vectors";
   let description = [{
     An object has no undefined symbol, so nothing may become a call of the C library. Each function is a formula of
-    `loops/math`, to 4 units in the last place (tanh and erf 5). Where the target has no vectors, rounding and fused
-    multiply-add are replaced too.
+    `loops/math`, to 4 units in the last place (tanh and erf 5). Where the target has no vectors, rounding is replaced
+    too, and a fused multiply-add where it has none.
 
     ```mlir
     %y = math.rsqrt %x : vector<8xf32>
