@@ -133,6 +133,14 @@ bool isDepthwise(linalg::GenericOp root, const LoopRoles &roles) {
   });
 }
 
+AffineMap withoutUnitLoops(linalg::GenericOp root, AffineMap map) {
+  SmallVector<AffineExpr> loops;
+  for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))
+    loops.push_back(extent == 1 ? getAffineConstantExpr(0, map.getContext())
+                                : getAffineDimExpr(loop, map.getContext()));
+  return map.replaceDimsAndSymbols(loops, {}, map.getNumDims(), 0);
+}
+
 OpOperand *inputOfPanels(linalg::GenericOp root, const LoopRoles &roles) {
   OpOperand *found = nullptr;
   for (OpOperand *input : root.getDpsInputOperands()) {

@@ -59,6 +59,10 @@ int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
 // and pools.
 bool isDepthwise(mlir::linalg::GenericOp root, const LoopRoles &roles);
 
+// `map` where loops of `root` that run once are zero.
+mlir::AffineMap withoutUnitLoops(mlir::linalg::GenericOp root,
+                                 mlir::AffineMap map);
+
 // What a sum of multiples is at loop zero.
 int64_t constantTerm(mlir::AffineExpr sum);
 

@@ -78,28 +78,31 @@ FailureOr<AffineMap> positionOfYielded(Value tensor, linalg::GenericOp root) {
   return failure();
 }
 
+// Whether every access walks `outer` and `inner` as one loop.
+static bool walkAsOne(ContractionNest &nest, TileValues &values, unsigned outer,
+                      unsigned inner) {
+  std::optional<int64_t> size = getConstantIntValue(nest.sizes[inner]);
+  auto isPixelOfWindow = [&](const Border &window) {
+    return window.pixel == outer || window.pixel == inner;
+  };
+  if (!size || llvm::any_of(nest.windows, isPixelOfWindow))
+    return false;
+  return llvm::all_of(values.accesses, [&](auto &entry) {
+    auto &strides = entry.second.strides;
+    std::optional<int64_t> far = getConstantIntValue(strides[outer]),
+                           near = getConstantIntValue(strides[inner]);
+    return far && near && *far == *size * *near;
+  });
+}
+
 // Two loops that every access walks as one become one: the 49 pixels of a 7x7
 // image make better tiles than seven rows of seven.
 static void collapseInto(ImplicitLocOpBuilder &b, ContractionNest &nest,
-                         TileValues &values, unsigned inner) {
-  auto isPixelOfWindow = [&](unsigned loop) {
-    return llvm::any_of(nest.windows,
-                        [&](const Border &w) { return w.pixel == loop; });
-  };
-  auto fits = [&](unsigned outer) {
-    std::optional<int64_t> size = getConstantIntValue(nest.sizes[inner]);
-    if (!size || isPixelOfWindow(outer) || isPixelOfWindow(inner))
-      return false;
-    return llvm::all_of(values.accesses, [&](auto &entry) {
-      auto &strides = entry.second.strides;
-      std::optional<int64_t> far = getConstantIntValue(strides[outer]),
-                             near = getConstantIntValue(strides[inner]);
-      return far && near && *far == *size * *near;
-    });
-  };
-  for (auto *group : {&nest.pixels, &nest.batches})
+                         TileValues &values, unsigned inner,
+                         ArrayRef<SmallVector<unsigned> *> groups) {
+  for (auto *group : groups)
     for (unsigned outer : llvm::reverse(SmallVector<unsigned>(*group)))
-      if (outer != inner && fits(outer)) {
+      if (outer != inner && walkAsOne(nest, values, outer, inner)) {
         nest.sizes[inner] = multiply(b, nest.sizes[outer], nest.sizes[inner]);
         nest.sizes[outer] = number(b, 1);
         llvm::erase(*group, outer);
@@ -112,7 +115,7 @@ static void chooseRow(ImplicitLocOpBuilder &b, ContractionNest &nest,
                       TileValues &values) {
   for (unsigned inner : llvm::reverse(SmallVector<unsigned>(nest.pixels)))
     if (llvm::is_contained(nest.pixels, inner))
-      collapseInto(b, nest, values, inner);
+      collapseInto(b, nest, values, inner, {&nest.pixels, &nest.batches});
   auto extent = [&](unsigned loop) {
     return getConstantIntValue(nest.sizes[loop]).value_or(INT64_MAX);
   };
@@ -181,6 +184,11 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
   if (failed(findSizes(b, nest, kernel, arguments)))
     return failure();
   restrict(b, nest, values, ranges);
+  bool isPlain = llvm::none_of(values.accesses, [](auto &entry) {
+    return entry.second.group || entry.second.edge;
+  });
+  if (isPlain)
+    collapseInto(b, nest, values, roles.vector, {&nest.batches});
   chooseRow(b, nest, values);
   values.setRow(nest.row);
   return nest;

@@ -46,13 +46,14 @@ std::optional<int64_t> depthOfCopies(KernelOp kernel, TargetAttr target) {
       sums.size() != 1 || !shapeOf(*root, roles).isProduct)
     return std::nullopt;
   SmallVector<int64_t> extents = root->getStaticLoopRanges();
-  AffineMap map = root->getMatchingIndexingMap(input);
+  AffineMap map = withoutUnitLoops(*root, root->getMatchingIndexingMap(input));
   auto type = cast<RankedTensorType>(input->get().getType());
   auto dimension = [&](unsigned loop) {
     return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
   };
   std::optional<unsigned> sum = dimension(sums.front());
-  if (!map.isProjectedPermutation() || !sum || !type.hasStaticShape() ||
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || !sum ||
+      !type.hasStaticShape() ||
       dimension(roles.vector) != map.getNumResults() - 1 ||
       ShapedType::isDynamic(extents[rows.front()]) ||
       extents[rows.front()] < leastTiles * schedule.getRows())

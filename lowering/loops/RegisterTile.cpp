@@ -83,6 +83,45 @@ int64_t rowStrideOf(linalg::GenericOp root, const LoopRoles &roles) {
   return bytes;
 }
 
+// Whether `map`, of a dense tensor, walks two loops as one.
+bool walksAsOne(AffineMap map, unsigned outer, unsigned inner) {
+  ArrayRef<AffineExpr> indices = map.getResults();
+  for (size_t i = 0; i < indices.size(); ++i) {
+    bool isPair = i + 1 < indices.size() &&
+                  indices[i] == getAffineDimExpr(outer, map.getContext()) &&
+                  indices[i + 1] == getAffineDimExpr(inner, map.getContext());
+    if (isPair)
+      ++i;
+    else if (indices[i].isFunctionOfDim(outer) ||
+             indices[i].isFunctionOfDim(inner))
+      return false;
+  }
+  return true;
+}
+
+// Elements along the vectors: a loop around theirs counts where all operands
+// walk both as one.
+int64_t columnsOf(linalg::GenericOp root, const LoopRoles &roles) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  int64_t columns = extents[roles.vector];
+  if (llvm::any_of(root.getDpsInputs(), [](Value input) {
+        return input.getDefiningOp<tensor::PadOp>();
+      }))
+    return columns;
+  unsigned inner = roles.vector;
+  for (unsigned outer : llvm::reverse(roles.batches)) {
+    bool isOne = llvm::all_of(root.getIndexingMapsArray(), [&](AffineMap map) {
+      return walksAsOne(withoutUnitLoops(root, map), outer, inner);
+    });
+    if (!isOne || ShapedType::isDynamic(extents[outer]) ||
+        ShapedType::isDynamic(columns))
+      break;
+    columns *= extents[outer];
+    inner = outer;
+  }
+  return columns;
+}
+
 } // namespace
 
 ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
@@ -97,7 +136,8 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
     return result;
   };
   ContractionShape shape{};
-  shape.columns = extents[roles.vector];
+  shape.columns = columnsOf(root, roles);
+  shape.isMerged = shape.columns != extents[roles.vector];
   shape.elementBits =
       getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
   shape.depthwise = isDepthwise(root, roles) && !roles.pixels.empty();
@@ -169,8 +209,8 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   int64_t rows = ShapedType::isDynamic(shape.rows) ? mostDepth : shape.rows;
   // What is left of a group would be steps of their own that follow each other.
   if (schedule.getOuter() != LoopOrder::Panels || !shape.isProduct ||
-      ShapedType::isDynamic(shape.columns) || shape.columns % columns ||
-      rows * shape.reduction * bytes <= half)
+      shape.isMerged || ShapedType::isDynamic(shape.columns) ||
+      shape.columns % columns || rows * shape.reduction * bytes <= half)
     return schedule;
   int64_t pieces = llvm::divideCeil(shape.reduction, mostDepth);
   int64_t depth = llvm::divideCeil(shape.reduction, pieces);

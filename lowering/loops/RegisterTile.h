@@ -12,9 +12,11 @@ struct ContractionShape {
   int64_t reduction;   // multiplications per element
   int64_t rowStride;   // bytes between what neighbouring rows read
   bool depthwise;
-  int64_t taps;         // vectors of weights that a depthwise tile keeps
-  bool isProduct;       // of matrices: one loop reduces, no window slides
-  int64_t taken = 0;    // registers that something else holds
+  int64_t taps;      // vectors of weights that a depthwise tile keeps
+  bool isProduct;    // of matrices: one loop reduces, no window slides
+  int64_t taken = 0; // registers that something else holds
+  // The columns are of several loops, which what follows may walk apart.
+  bool isMerged = false;
   bool isSmall = false; // few rows, and little code with them
 };
 

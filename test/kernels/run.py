@@ -243,6 +243,9 @@ def products():
         yield f"product of {m} rows", product([m, 70], 100)
     yield "product with a transposed weight", product([9, 64], 50, transposed=True)
     yield "product of one column", product([33, 40], 1)
+    yield "columns of two loops, which a factor walks apart", chain([640, 8, 20], [
+        ("Einsum", "w x", "c", {"equation": "fk,khw->fhw"}), ("Mul", "c f", "y", {})],
+        {"w": normal(640, 640, scale=0.04), "f": normal(20)})
     # More than L2 holds: in groups of panels and pieces of the reduction.
     deep = {"w": normal(2100, 96, scale=0.02), "b": normal(96)}
     residual = [("Gemm", "x w b", "p", {}), ("Relu", "p", "r", {}), ("Slice", "x zero size one", "s", {}),

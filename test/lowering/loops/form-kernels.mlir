@@ -157,4 +157,21 @@ func.func @computed_filters(%x: tensor<1x30x30x8xf32>, %f: tensor<48x8x3x3xf32>,
   return %y : tensor<1x28x28x48xf32>
 }
 
+// All pixels are columns where no window slides over them.
+// CHECK-LABEL: @pixels_of_an_image
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = pixels>
+func.func @pixels_of_an_image(%x: tensor<2x16x14x8xf32>, %f: tensor<24x16x1x1xf32>, %e: tensor<2x24x14x8xf32>) -> tensor<2x24x14x8xf32> {
+  %y = linalg.generic {indexing_maps = [affine_map<(n, o, h, w, i, kh, kw) -> (n, i, h + kh, w + kw)>,
+                                        affine_map<(n, o, h, w, i, kh, kw) -> (o, i, kh, kw)>,
+                                        affine_map<(n, o, h, w, i, kh, kw) -> (n, o, h, w)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %f : tensor<2x16x14x8xf32>, tensor<24x16x1x1xf32>) outs(%e : tensor<2x24x14x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x24x14x8xf32>
+  return %y : tensor<2x24x14x8xf32>
+}
+
 }

@@ -69,4 +69,26 @@ func.func @few_rows(%A: tensor<6x64xf32>, %B: tensor<64x64xf32>) -> tensor<6x64x
   } -> tensor<6x64xf32>
   return %r : tensor<6x64xf32>
 }
+
+// Pixels of an image are columns of one matrix, and a tap of one is no loop.
+// CHECK-LABEL: @image
+// CHECK: onnxc.kernel {{.*}} outs(%{{.*}}, %{{.*}} : tensor<1x8x8x8xf32>, tensor<1024xf32>)
+func.func @image(%A: tensor<8x64x1xf32>, %B: tensor<1x64x8x8xf32>) -> tensor<1x8x8x8xf32> {
+  %C = tensor.empty() : tensor<1x8x8x8xf32>
+  %r = onnxc.kernel #panels ins(%A, %B : tensor<8x64x1xf32>, tensor<1x64x8x8xf32>) outs(%C : tensor<1x8x8x8xf32>) {
+  ^bb0(%a: tensor<8x64x1xf32>, %b: tensor<1x64x8x8xf32>, %c: tensor<1x8x8x8xf32>):
+    %sum = linalg.generic {indexing_maps = [affine_map<(n, f, h, w, k, t) -> (f, k, t)>,
+                                            affine_map<(n, f, h, w, k, t) -> (n, k, h, w + t)>,
+                                            affine_map<(n, f, h, w, k, t) -> (n, f, h, w)>],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%a, %b : tensor<8x64x1xf32>, tensor<1x64x8x8xf32>) outs(%c : tensor<1x8x8x8xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<1x8x8x8xf32>
+    onnxc.yield %sum : tensor<1x8x8x8xf32>
+  } -> tensor<1x8x8x8xf32>
+  return %r : tensor<1x8x8x8xf32>
+}
 }
