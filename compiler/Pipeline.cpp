@@ -70,6 +70,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
   pm.addPass(createTurnLoneWindows());
+  pm.addPass(createTurnLoneConvolutions());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
   pm.addPass(createTransformFilters());

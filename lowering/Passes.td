@@ -178,6 +178,15 @@ def TurnLoneWindows : Pass<"turn-lone-windows", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
+  let summary = "Leaves convolutions alone in NCHW";
+  let description = [{
+    After `propagate-layouts`. A convolution of an image that is NCHW and whose result is wanted so runs along the rows of
+    NCHW where a count of cycles finds that faster than with channels last and a transpose behind it.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let summary = "Stores the filters of 3x3 convolutions in Winograd's form where that is faster";
   let description = [{

@@ -1,6 +1,8 @@
 #include "lowering/tensor/ChannelsFirst.h"
+#include "lowering/loops/Contraction.h"
 #include "lowering/tensor/Windowing.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -18,15 +20,49 @@ static AffineMap permuted(AffineMap map, ArrayRef<int64_t> order) {
                         map.getContext());
 }
 
+bool isTranspose(Operation *op, ArrayRef<int64_t> permutation) {
+  auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op);
+  return transpose && transpose.getPermutation() == permutation;
+}
+
+bool goesChannelsFirst(Value result) {
+  int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+  llvm::SetVector<Value> values;
+  values.insert(result);
+  SmallVector<linalg::GenericOp> operations;
+  bool goes = false;
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      auto next = dyn_cast<linalg::GenericOp>(user);
+      if (isTranspose(user, channelsFirst(rank))) {
+        goes = true;
+      } else if (next && isElementwise(next) && next.getNumLoops() == rank) {
+        operations.push_back(next);
+        values.insert(next.getResult(0));
+      } else {
+        return false;
+      }
+    }
+  auto readsNothingElse = [&](linalg::GenericOp op) {
+    return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      return !op.getMatchingIndexingMap(input).isIdentity() ||
+             values.contains(input->get());
+    });
+  };
+  return goes && llvm::all_of(operations, readsNothingElse);
+}
+
 void runChannelsFirst(linalg::GenericOp root, OpOperand *image) {
   ImplicitLocOpBuilder b(root.getLoc(), root);
   SmallVector<int64_t> order =
       channelsFirst(root.getIndexingMapsArray().back().getNumResults());
   SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   SmallVector<Value> inputs(root.getInputs());
-  unsigned number = image->getOperandNumber();
-  inputs[number] = toChannelsFirst(b, inputs[number]);
-  maps[number] = permuted(maps[number], order);
+  if (image) {
+    unsigned number = image->getOperandNumber();
+    inputs[number] = toChannelsFirst(b, inputs[number]);
+    maps[number] = permuted(maps[number], order);
+  }
   maps.back() = permuted(maps.back(), order);
   auto fill = root.getOutputs()[0].getDefiningOp<linalg::FillOp>();
   Value empty = tensor::EmptyOp::create(

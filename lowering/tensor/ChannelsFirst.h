@@ -7,8 +7,14 @@ namespace onnxc {
 // (N, image..., C) to (N, C, image...).
 llvm::SmallVector<int64_t> channelsFirst(int64_t rank);
 
-// Lets `root`, which starts with a fill, read `image` and write its result in
-// NCHW, between two transposes.
+bool isTranspose(mlir::Operation *op, llvm::ArrayRef<int64_t> permutation);
+
+// Whether the result goes to NCHW and nowhere else, through elementwise
+// operations that read nothing of its size beside it.
+bool goesChannelsFirst(mlir::Value result);
+
+// Lets `root`, which starts with a fill, write its result in NCHW, before a
+// transpose, and read `image` so, behind one. Null where it does already.
 void runChannelsFirst(mlir::linalg::GenericOp root, mlir::OpOperand *image);
 
 } // namespace onnxc

@@ -21,11 +21,6 @@ namespace {
 // how much longer than counted rows take.
 constexpr double latency = 4, tapOfChannels = 0.75, slack = 1.4;
 
-bool isTranspose(Operation *op, ArrayRef<int64_t> permutation) {
-  auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op);
-  return transpose && transpose.getPermutation() == permutation;
-}
-
 // Whether the image comes from NCHW, perhaps padded.
 bool comesChannelsFirst(Value image) {
   if (auto pad = image.getDefiningOp<tensor::PadOp>())
@@ -33,24 +28,6 @@ bool comesChannelsFirst(Value image) {
   int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
   return isTranspose(image.getDefiningOp(),
                      invertPermutationVector(channelsFirst(rank)));
-}
-
-// Whether the result goes to NCHW, through elementwise operations.
-bool goesChannelsFirst(Value result) {
-  int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
-  while (result.hasOneUse()) {
-    Operation *user = *result.getUsers().begin();
-    if (isTranspose(user, channelsFirst(rank)))
-      return true;
-    auto next = dyn_cast<linalg::GenericOp>(user);
-    if (!next || !isElementwise(next) || next.getNumLoops() != rank ||
-        llvm::count_if(next.getDpsInputOperands(), [&](OpOperand *input) {
-          return next.getMatchingIndexingMap(input).isIdentity();
-        }) != 1)
-      return false;
-    result = next.getResult(0);
-  }
-  return false;
 }
 
 // The image of `root`, if windows of each channel slide over it.

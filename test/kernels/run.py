@@ -181,6 +181,28 @@ def lone_windows():
     yield "depthwise 3x3 alone, wide rows", convolution([1, 2, 5, 700], 2, (3, 3), group=2, before=False, pads=[1] * 4)
 
 
+def lone_convolutions():
+    """Of images with channels in front, and nothing around them: along rows, or all pixels as one row."""
+    for shape, filters in [([1, 16, 14, 8], 32), ([3, 16, 9, 11], 20), ([1, 64, 32, 32], 40), ([1, 3, 30, 50], 2),
+                           ([2, 8, 97], 12), ([1, 8, 3, 5, 7], 9)]:
+        kernel = (1,) * (len(shape) - 2)
+        yield f"1x1 alone, {shape} to {filters}", convolution(shape, filters, kernel, before=False)
+    yield "1x1 alone, batch of the run", convolution(["n", 16, 9, 11], 20, (1, 1), sizes=[[1, 16, 9, 11], [3, 16, 9, 11]],
+                                                     before=False)
+    yield "1x1 alone, padded", convolution([1, 16, 12, 15], 20, (1, 1), before=False, pads=[1, 2, 0, 1])
+    for width in (31, 32, 64, 71, 224):
+        yield f"3x3 alone, rows of {width}", convolution([2, 3, 9, width], 17, (3, 3), before=False, pads=[1] * 4)
+    yield "5x3 alone, pads that differ", convolution([1, 5, 12, 64], 9, (5, 3), before=False, pads=[0, 2, 3, 1])
+    yield "3x3 alone, dilated", convolution([1, 4, 15, 50], 8, (3, 3), before=False, dilations=[2, 3], pads=[2, 3, 2, 3])
+    yield "3x3 alone, strided columns", convolution([1, 4, 15, 64], 8, (3, 3), before=False, strides=[2, 1], pads=[1] * 4)
+    yield "3x3x3 alone", convolution([1, 3, 6, 7, 40], 10, (3, 3, 3), before=False, pads=[1] * 6)
+    for name, after in [("Silu", [("Sigmoid", "c", "s", {}), ("Mul", "c s", "y", {})]),
+                        ("what is added", [("Concat", "x x", "xx", {"axis": 1}), ("Add", "c xx", "y", {})]),
+                        ("a factor for each column", [("Mul", "c f", "y", {})])]:
+        yield f"1x1 alone, {name}", chain([1, 16, 20, 24], [("Conv", "x w b", "c", {}), *after], {
+            "w": normal(32, 16, 1, 1, scale=0.25), "b": normal(32), "f": normal(24)})
+
+
 def pools():
     """Of images with channels last. Large windows are folded along one dimension after another."""
     def pool(kind, shape, kernel, sizes=None, **attributes):
@@ -656,8 +678,8 @@ def strided():
 
 
 def all_cases():
-    for kind in (convolutions, strided, siblings, pools, lone_windows, transposed_convolutions, products, rows, attention, samples,
-                 chains, selections, computed_positions, recurrent):
+    for kind in (convolutions, strided, siblings, pools, lone_windows, lone_convolutions, transposed_convolutions, products,
+                 rows, attention, samples, chains, selections, computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")

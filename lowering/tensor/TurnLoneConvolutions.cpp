@@ -1,0 +1,134 @@
+// Convolutions of an image that is NCHW before and behind them: a model of few
+// operations, or a branch of one. With channels last they read it as it is, but
+// their result has to be moved. So vectors lie along its rows where that takes
+// less time.
+#include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/ConstantViews.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/Contraction.h"
+#include "lowering/loops/Winograd.h"
+#include "lowering/tensor/ChannelsFirst.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_TURNLONECONVOLUTIONS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// The time that has to be left of what it was.
+constexpr double worthwhile = 0.97;
+// Cycles to store a part of a vector, which rows end with.
+constexpr double maskedStore = 12;
+
+// The image of a convolution that reads it in NCHW; null if `root` is none.
+OpOperand *imageOf(linalg::GenericOp root) {
+  ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
+  if (root.getNumDpsInputs() != 2 || output.size() < 3 ||
+      failed(inferLoopRoles(root)))
+    return nullptr;
+  unsigned column =
+      cast<AffineDimExpr>(output.drop_back().back()).getPosition();
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (map.getNumResults() != output.size() || map.getResult(0) != output[0])
+      continue;
+    auto channel = dyn_cast<AffineDimExpr>(map.getResult(1));
+    if (map.getResults().back().isFunctionOfDim(column) && channel &&
+        linalg::isReductionIterator(
+            root.getIteratorTypesArray()[channel.getPosition()]))
+      return input;
+  }
+  return nullptr;
+}
+
+// Whether Winograd's filtering is for it, whose vectors are of channels.
+bool isFiltered(linalg::GenericOp root, TargetAttr target) {
+  auto module = root->getParentOfType<ModuleOp>();
+  FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
+  return succeeded(conv) && !isStrict(module) && !isSmall(module) &&
+         constantBehind(conv->filter->get()) && chooseWinograd(*conv, target);
+}
+
+struct Extents {
+  double sums = 1, rows = 1, pixels = 1, channels = 1; // pixels of a row
+  bool slides = false;                                 // a window over them
+  double outputs() const { return rows * pixels * channels; }
+};
+
+// Nothing where one is not known or elements of a row lie apart. Pixels that no
+// window slides over are one row.
+std::optional<Extents> extentsOf(linalg::GenericOp root, OpOperand *image) {
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+  ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
+  AffineMap map = withoutUnitLoops(root, root.getMatchingIndexingMap(image));
+  Extents extents;
+  extents.slides = image->get().getDefiningOp<tensor::PadOp>() != nullptr;
+  for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray())) {
+    if (output[0] == getAffineDimExpr(loop, root.getContext()))
+      continue;
+    if (ShapedType::isDynamic(ranges[loop]))
+      return std::nullopt;
+    if (linalg::isReductionIterator(kind))
+      extents.sums *= ranges[loop];
+  }
+  for (size_t i = 1; i < output.size(); ++i) {
+    unsigned loop = cast<AffineDimExpr>(output[i]).getPosition();
+    if (i + 1 == output.size()) {
+      extents.channels = ranges[loop];
+      continue;
+    }
+    extents.rows *= std::exchange(extents.pixels, ranges[loop]);
+    extents.slides |= !isa<AffineDimExpr>(map.getResult(i + 1));
+    if (i + 2 == output.size() && coefficient(map.getResult(i + 1), loop) != 1)
+      return std::nullopt;
+  }
+  if (!extents.slides)
+    extents.pixels *= std::exchange(extents.rows, 1);
+  return extents;
+}
+
+// Compares cycles for an image: multiply-adds of vectors, and with channels
+// last the moves of the result.
+bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
+                    TargetAttr target) {
+  std::optional<Extents> extents = extentsOf(root, image);
+  // Narrower machines pay for each lane of a masked access.
+  if (!extents || (extents->slides && target.getVectorBits() < 256))
+    return false;
+  double lanes = target.getVectorBits() / 32,
+         perCycle = std::max<int64_t>(target.getFmaPerCycle(), 1);
+  double vectors = std::ceil(extents->pixels / lanes),
+         rest = vectors * lanes > extents->pixels;
+  double inRows = extents->channels * extents->rows *
+                  (extents->sums * vectors / perCycle + rest * maskedStore);
+  double inChannels = std::ceil(extents->channels / lanes) * extents->sums *
+                          extents->rows * extents->pixels / perCycle +
+                      cyclesOfTranspose * extents->outputs();
+  return inRows < worthwhile * inChannels;
+}
+
+struct TurnLoneConvolutions
+    : impl::TurnLoneConvolutionsBase<TurnLoneConvolutions> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    if (!target || target.getVectorBits() == 0)
+      return;
+    SmallVector<linalg::GenericOp> lone;
+    getOperation().walk([&](linalg::GenericOp root) {
+      OpOperand *image = root.getNumReductionLoops() ? imageOf(root) : nullptr;
+      if (image && getElementTypeOrSelf(image->get()).isF32() &&
+          root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
+          goesChannelsFirst(root.getResult(0)) && !isFiltered(root, target) &&
+          isFasterInRows(root, image, target))
+        lone.push_back(root);
+    });
+    for (linalg::GenericOp root : lone)
+      runChannelsFirst(root, nullptr);
+  }
+};
+
+} // namespace
+} // namespace onnxc
