@@ -46,7 +46,7 @@ double cost(const Machine &machine, int64_t rows, int64_t vectors,
             const ContractionShape &shape) {
   double sum = 0, stream = 0;
   int64_t vectorBytes = machine.lanes * shape.elementBits / 8;
-  if (shape.reduction * vectors * vectorBytes > machine.l1Bytes / 2)
+  if (shape.streamed * vectors * vectorBytes > machine.l1Bytes / 2)
     stream = vectors * vectorBytes / l2BytesPerCycle;
   for (RowTiles group : balancedTiles(rowExtent, rows)) {
     double work = group.rows * vectors / machine.multiplyAdds;
@@ -122,6 +122,18 @@ int64_t columnsOf(linalg::GenericOp root, const LoopRoles &roles) {
   return columns;
 }
 
+// How many vectors of a tile's columns overlap, where a window slides along.
+int64_t tapsAlongVectors(linalg::GenericOp root, const LoopRoles &roles) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  int64_t taps = 1;
+  for (OpOperand *input : root.getDpsInputOperands())
+    for (AffineExpr index : root.getMatchingIndexingMap(input).getResults())
+      for (unsigned loop : roles.reductions)
+        if (index.isFunctionOfDim(roles.vector) && index.isFunctionOfDim(loop))
+          taps = std::max(taps, extents[loop]);
+  return taps;
+}
+
 } // namespace
 
 ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
@@ -158,6 +170,7 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
                                  return extents[loop] != 1;
                                }) == 1;
   shape.reduction = ShapedType::isDynamic(reduction) ? 1 << 10 : reduction;
+  shape.streamed = shape.reduction / tapsAlongVectors(root, roles);
   shape.rowStride = rowStrideOf(root, roles);
   shape.weightBytes = 0;
   if (!ShapedType::isDynamic(reduction) &&

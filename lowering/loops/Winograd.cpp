@@ -111,7 +111,7 @@ ContractionAttr productSchedule(const SquareConvolution &conv,
   shape.rows = rows;
   shape.columns = conv.extent(conv.output);
   shape.elementBits = 32;
-  shape.taps = shape.reduction = conv.extent(conv.input);
+  shape.taps = shape.reduction = shape.streamed = conv.extent(conv.input);
   shape.weightBytes =
       (tile + 2) * (tile + 2) * shape.columns * shape.reduction * 4;
   shape.rowStride = shape.reduction * 4;

@@ -3,6 +3,8 @@
 // RUN: onnxc-opt %s --onnx-to-linalg --propagate-layouts --canonicalize --cse --turn-lone-convolutions \
 // RUN:     --propagate-layouts --canonicalize --cse --pack-layouts --fuse-elementwise --form-kernels --bufferize \
 // RUN:     --expand-kernels | FileCheck %s --check-prefix=CODE
+// RUN: onnxc-opt %s --onnx-to-linalg --propagate-layouts --canonicalize --cse --turn-lone-convolutions \
+// RUN:     --propagate-layouts --canonicalize --cse --form-kernels | FileCheck %s --check-prefix=TILE
 
 module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
     vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64, heap = true,
@@ -35,6 +37,15 @@ func.func @first_layer(%x: tensor<2x3x64x64xf32>) -> tensor<2x16x64x64xf32> {
   %s = "onnx.Sigmoid"(%c) : (tensor<2x16x64x64xf32>) -> tensor<2x16x64x64xf32>
   %y = "onnx.Mul"(%c, %s) : (tensor<2x16x64x64xf32>, tensor<2x16x64x64xf32>) -> tensor<2x16x64x64xf32>
   return %y : tensor<2x16x64x64xf32>
+}
+
+// The taps along a row read the same vectors: four of them for each other tap stay in the first cache.
+// TILE-LABEL: @wide_tile
+// TILE: onnxc.kernel #onnxc.contraction<rows = 6, columns = 64, vector = 16, outer = pixels>
+func.func @wide_tile(%x: tensor<1x16x16x112xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<1x16x16x112xf32> {
+  %y = "onnx.Conv"(%x, %w) {pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x16x16x112xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x16x112xf32>
+  return %y : tensor<1x16x16x112xf32>
 }
 
 // 49 pixels leave a quarter of the lanes empty, for all of 512 channels.
