@@ -122,6 +122,21 @@ int64_t columnsOf(linalg::GenericOp root, const LoopRoles &roles) {
   return columns;
 }
 
+// What tells the lanes of an image from those of the border beside it: lane
+// numbers, both ends, and a comparison.
+constexpr int64_t registersForBorders = 4;
+
+bool hasBordersAlongVectors(linalg::GenericOp root, const LoopRoles &roles) {
+  return llvm::any_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+    auto pad = input->get().getDefiningOp<tensor::PadOp>();
+    AffineMap map = root.getMatchingIndexingMap(input);
+    return pad && llvm::any_of(llvm::enumerate(map.getResults()), [&](auto at) {
+             return at.value().isFunctionOfDim(roles.vector) &&
+                    pad.getPaddedDims().test(at.index());
+           });
+  });
+}
+
 // How many vectors of a tile's columns overlap, where a window slides along.
 int64_t tapsAlongVectors(linalg::GenericOp root, const LoopRoles &roles) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
@@ -172,6 +187,7 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   shape.reduction = ShapedType::isDynamic(reduction) ? 1 << 10 : reduction;
   shape.streamed = shape.reduction / tapsAlongVectors(root, roles);
   shape.rowStride = rowStrideOf(root, roles);
+  shape.taken = hasBordersAlongVectors(root, roles) ? registersForBorders : 0;
   shape.weightBytes = 0;
   if (!ShapedType::isDynamic(reduction) &&
       !ShapedType::isDynamic(shape.columns))
