@@ -111,22 +111,6 @@ std::string shapeText(Type type) {
   return text;
 }
 
-int64_t runsOf(Operation *region) {
-  int64_t runs = 1;
-  for (Operation *op = region->getParentOp(); !isa<func::FuncOp>(op);
-       op = op->getParentOp()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    std::optional<APInt> trips =
-        loop ? loop.getStaticTripCount() : std::nullopt;
-    if (!loop && isa<scf::IfOp>(op))
-      continue;
-    if (!trips)
-      return 0;
-    runs *= trips->getSExtValue();
-  }
-  return runs;
-}
-
 class Collector {
 public:
   Collector(ModuleOp module, const std::map<std::string, int64_t> &hints,
@@ -141,6 +125,7 @@ public:
 private:
   void describeMachine();
   ReportRegion describe(Operation *region);
+  void count(Operation *region, ReportRegion &result);
   void predict(ReportRegion &region);
   void follow(Operation *region, int64_t number);
   void addMissed();
@@ -310,6 +295,30 @@ Collector::Code Collector::codeOf(Operation *region) {
   return code;
 }
 
+// All 0 where the sizes say that this region does not run.
+void Collector::count(Operation *region, ReportRegion &result) {
+  std::optional<int64_t> runs = sizes.runsOf(region);
+  result.runs = runs.value_or(0);
+  bool isRun = runs != 0;
+  if (isRun) {
+    Work work = countWork(region, sizes);
+    result.flops = work.flops;
+    result.executedFlops = work.executed;
+  }
+  for (const Access &access : accessesOf(region)) {
+    if (access.isScratch)
+      continue;
+    int64_t bytes = isRun ? sizes.bytesOf(access.value) : 0;
+    if (access.writes) {
+      result.output += result.output.empty() ? "" : ", ";
+      result.output += shapeText(access.value.getType());
+      result.bytesWritten += bytes;
+    }
+    if (access.reads)
+      (isWeight(access.value) ? result.weightBytes : result.bytesRead) += bytes;
+  }
+}
+
 ReportRegion Collector::describe(Operation *region) {
   ReportRegion result;
   result.name = nodeOf(region->getLoc()).name.str();
@@ -320,22 +329,7 @@ ReportRegion Collector::describe(Operation *region) {
   result.algorithm = method.algorithm;
   result.schedule = method.schedule;
   result.layout = method.layout;
-  Work work = countWork(region, sizes);
-  result.flops = work.flops;
-  result.executedFlops = work.executed;
-  result.runs = runsOf(region);
-  for (const Access &access : accessesOf(region)) {
-    if (access.isScratch)
-      continue;
-    int64_t bytes = sizes.bytesOf(access.value);
-    if (access.writes) {
-      result.output += result.output.empty() ? "" : ", ";
-      result.output += shapeText(access.value.getType());
-      result.bytesWritten += bytes;
-    }
-    if (access.reads)
-      (isWeight(access.value) ? result.weightBytes : result.bytesRead) += bytes;
-  }
+  count(region, result);
   Code code = codeOf(region);
   result.vectorBits = code.vectorBits;
   result.scalar = code.scalar;

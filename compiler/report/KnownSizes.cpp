@@ -1,11 +1,11 @@
 // KnownSizes are index arithmetic on the dimensions of the inputs; every
-// operation on the way folds once its operands have values. Bodies of kernels
-// are on tensors, whose sizes lead to the operands of the kernel.
+// operation on the way folds once its operands have values; of choices only the
+// chosen side is followed. Bodies of kernels are on tensors, whose sizes lead
+// to the operands of the kernel.
 #include "compiler/report/KnownSizes.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/memory/Signature.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
 using namespace mlir;
@@ -26,11 +26,15 @@ SmallVector<int64_t> KnownSizes::shapeOf(Value shaped) {
 }
 
 SmallVector<int64_t> KnownSizes::loopsOf(linalg::LinalgOp op) {
-  SmallVector<int64_t> sizes;
-  for (Value operand : op->getOperands())
-    if (isa<ShapedType>(operand.getType()))
-      sizes.append(shapeOf(operand));
-  return op.getShapesToLoopsMap().compose(sizes);
+  SmallVector<Size> extents(op.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [dim, index] :
+         llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(index))
+        if (Size &extent = extents[loop.getPosition()]; !extent)
+          extent = sizeOf(operand.get(), dim);
+  return llvm::map_to_vector(
+      extents, [](Size extent) { return extent.value_or(unknown); });
 }
 
 int64_t KnownSizes::bytesOf(Value buffer) {
@@ -49,59 +53,156 @@ int64_t KnownSizes::bytesOf(Value buffer) {
              : elements * 8;
 }
 
-KnownSizes::Size KnownSizes::valueOf(OpFoldResult size) {
-  if (auto value = dyn_cast<Value>(size))
-    return valueOf(value);
-  return cast<IntegerAttr>(cast<Attribute>(size)).getInt();
+std::optional<int64_t> KnownSizes::valueOf(OpFoldResult size) {
+  Attribute number =
+      isa<Value>(size) ? constantOf(cast<Value>(size)) : cast<Attribute>(size);
+  auto integer = dyn_cast_or_null<IntegerAttr>(number);
+  return integer ? Size(integer.getValue().getSExtValue()) : std::nullopt;
 }
 
-KnownSizes::Size KnownSizes::valueOf(Value index) {
-  auto [entry, isNew] = known.try_emplace(index);
+std::optional<int64_t> KnownSizes::runsOf(Operation *region) {
+  Size runs = 1;
+  for (Operation *op = region; !isa<func::FuncOp>(op->getParentOp());
+       op = op->getParentOp()) {
+    Operation *parent = op->getParentOp();
+    if (auto choice = dyn_cast<scf::IfOp>(parent)) {
+      Region *taken = takenArm(choice);
+      if (taken && taken != op->getParentRegion())
+        return 0;
+      continue;
+    }
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    Size trips = loop ? tripsOf(loop) : std::nullopt;
+    runs = runs && trips ? Size(*runs * *trips) : std::nullopt;
+  }
+  return runs;
+}
+
+KnownSizes::Size KnownSizes::tripsOf(scf::ForOp loop) {
+  Size from = valueOf(loop.getLowerBound()), to = valueOf(loop.getUpperBound()),
+       step = valueOf(loop.getStep());
+  if (!from || !to || !step || *step <= 0)
+    return std::nullopt;
+  return *to > *from ? llvm::divideCeil(*to - *from, *step) : 0;
+}
+
+Region *KnownSizes::takenArm(scf::IfOp choice) {
+  Size isTrue = valueOf(choice.getCondition());
+  if (!isTrue)
+    return nullptr;
+  return *isTrue ? &choice.getThenRegion() : &choice.getElseRegion();
+}
+
+Attribute KnownSizes::constantOf(Value value) {
+  auto [entry, isNew] = known.try_emplace(value);
   if (!isNew)
     return entry->second;
-  Size value;
-  if (auto argument = dyn_cast<BlockArgument>(index)) {
-    Operation *owner = argument.getOwner()->getParentOp();
-    if (auto kernel = dyn_cast<KernelOp>(owner))
-      value = valueOf(kernel->getOperand(argument.getArgNumber()));
-    // The arguments of @model_output_dims are the symbols.
-    auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
-    if (isa<func::FuncOp>(owner) && owner != findModel(module) && symbols)
-      value =
-          hintOf(cast<StringAttr>(symbols[argument.getArgNumber()]).getValue());
-  } else if (auto dim = index.getDefiningOp<ShapedDimOpInterface>()) {
-    if (Size number = valueOf(dim.getDimension()))
-      value = sizeOf(dim.getShapedValue(), *number);
-  } else {
-    value = folded(cast<OpResult>(index));
-  }
-  return known[index] = value;
+  Attribute constant = findConstant(value);
+  return known[value] = constant;
 }
 
-KnownSizes::Size KnownSizes::folded(OpResult result) {
+Attribute KnownSizes::findConstant(Value value) {
+  auto asIndex = [&](Size size) -> Attribute {
+    return size ? IntegerAttr::get(IndexType::get(module.getContext()), *size)
+                : Attribute();
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *owner = argument.getOwner()->getParentOp();
+    if (auto kernel = dyn_cast<KernelOp>(owner))
+      return constantOf(kernel->getOperand(argument.getArgNumber()));
+    // The arguments of @model_output_dims are the symbols.
+    auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
+    if (!isa<func::FuncOp>(owner) || owner == findModel(module) || !symbols)
+      return {};
+    return asIndex(
+        hintOf(cast<StringAttr>(symbols[argument.getArgNumber()]).getValue()));
+  }
+  auto result = cast<OpResult>(value);
+  if (auto dim = dyn_cast<ShapedDimOpInterface>(result.getOwner())) {
+    Size number = valueOf(dim.getDimension());
+    return number ? asIndex(sizeOf(dim.getShapedValue(), *number))
+                  : Attribute();
+  }
+  // What is not chosen need not be known, and may divide by 0.
+  if (auto choice = dyn_cast<arith::SelectOp>(result.getOwner());
+      choice && choice.getCondition().getType().isInteger(1)) {
+    Size isTrue = valueOf(choice.getCondition());
+    return !isTrue   ? Attribute()
+           : *isTrue ? constantOf(choice.getTrueValue())
+                     : constantOf(choice.getFalseValue());
+  }
+  if (auto choice = dyn_cast<scf::IfOp>(result.getOwner())) {
+    Region *arm = takenArm(choice);
+    return arm ? constantOf(arm->front().getTerminator()->getOperand(
+                     result.getResultNumber()))
+               : Attribute();
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(result.getOwner()))
+    return loaded(load);
+  return folded(result);
+}
+
+// Shapes that the model computes are stored one by one, and read through views.
+Attribute KnownSizes::loaded(memref::LoadOp load) {
+  std::optional<int64_t> position =
+      positionOf(load.getMemRefType(), load.getIndices());
+  Value memory = load.getMemRef();
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>()) {
+    if (isa<memref::ViewOp>(view))
+      break;
+    memory = view.getViewSource();
+  }
+  memref::StoreOp last;
+  for (Operation *user : memory.getUsers()) {
+    // Arithmetic in place.
+    auto writer = dyn_cast<DestinationStyleOpInterface>(user);
+    if (writer && llvm::is_contained(writer.getDpsInits(), memory))
+      return {};
+    if (auto store = dyn_cast<memref::StoreOp>(user);
+        store && store->getBlock() == load->getBlock() &&
+        store->isBeforeInBlock(load) &&
+        (!last || last->isBeforeInBlock(store)) && position &&
+        positionOf(store.getMemRefType(), store.getIndices()) == position)
+      last = store;
+  }
+  return last ? constantOf(last.getValueToStore()) : Attribute();
+}
+
+KnownSizes::Size KnownSizes::positionOf(MemRefType type, ValueRange indices) {
+  SmallVector<int64_t> strides;
+  int64_t position;
+  if (failed(type.getStridesAndOffset(strides, position)) ||
+      ShapedType::isDynamic(position))
+    return std::nullopt;
+  for (auto [stride, index] : llvm::zip(strides, indices)) {
+    Size at = valueOf(index);
+    if (!at || ShapedType::isDynamic(stride))
+      return std::nullopt;
+    position += *at * stride;
+  }
+  return position;
+}
+
+Attribute KnownSizes::folded(OpResult result) {
   Operation *op = result.getOwner();
   if (op->getNumRegions())
-    return std::nullopt;
+    return {};
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
-    Size value =
-        operand.getType().isIntOrIndex() ? valueOf(operand) : std::nullopt;
-    if (!value)
-      return std::nullopt;
-    operands.push_back(IntegerAttr::get(operand.getType(), *value));
+    operands.push_back(constantOf(operand));
+    if (!operands.back())
+      return {};
   }
   SmallVector<OpFoldResult> results;
   if (failed(op->fold(operands, results)) ||
       results.size() != op->getNumResults())
-    return std::nullopt;
+    return {};
   OpFoldResult mine = results[result.getResultNumber()];
-  if (auto value = dyn_cast<Value>(mine))
-    return valueOf(value);
-  auto number = dyn_cast<IntegerAttr>(cast<Attribute>(mine));
-  return number ? Size(number.getValue().getSExtValue()) : std::nullopt;
+  return isa<Value>(mine) ? constantOf(cast<Value>(mine))
+                          : cast<Attribute>(mine);
 }
 
-KnownSizes::Size KnownSizes::sizeOf(Value shaped, int64_t dim) {
+std::optional<int64_t> KnownSizes::sizeOf(Value shaped, int64_t dim) {
   auto type = cast<ShapedType>(shaped.getType());
   if (!type.isDynamicDim(dim))
     return type.getDimSize(dim);
@@ -115,6 +216,8 @@ KnownSizes::Size KnownSizes::sizeOfArgument(BlockArgument argument,
   Operation *owner = argument.getOwner()->getParentOp();
   if (auto kernel = dyn_cast<KernelOp>(owner))
     return sizeOf(kernel->getOperand(argument.getArgNumber()), dim);
+  if (auto loop = dyn_cast<scf::ForOp>(owner))
+    return sizeOf(loop.getTiedLoopInit(argument)->get(), dim);
   if (owner != findModel(module))
     return std::nullopt;
   return isInput(argument) ? hintOf(symbolOf(argument, dim))
@@ -156,6 +259,25 @@ static OpFoldResult sizeOfPart(ViewOp view, int64_t dim) {
   return sizes.back();
 }
 
+KnownSizes::Size KnownSizes::sizeOfPadded(tensor::PadOp pad, int64_t dim) {
+  Size size = sizeOf(pad.getSource(), dim),
+       low = valueOf(pad.getMixedLowPad()[dim]),
+       high = valueOf(pad.getMixedHighPad()[dim]);
+  return size && low && high ? Size(*size + *low + *high) : std::nullopt;
+}
+
+// Where the data choose, what both arms agree on.
+KnownSizes::Size KnownSizes::sizeOfChoice(scf::IfOp choice, unsigned number,
+                                          int64_t dim) {
+  auto sizeIn = [&](Region &arm) {
+    return sizeOf(arm.front().getTerminator()->getOperand(number), dim);
+  };
+  if (Region *arm = takenArm(choice))
+    return sizeIn(*arm);
+  Size size = sizeIn(choice.getThenRegion());
+  return size == sizeIn(choice.getElseRegion()) ? size : std::nullopt;
+}
+
 KnownSizes::Size KnownSizes::sizeOfResult(OpResult result, int64_t dim) {
   Operation *op = result.getOwner();
   auto dynamic = cast<ShapedType>(result.getType()).getDynamicDimIndex(dim);
@@ -171,6 +293,14 @@ KnownSizes::Size KnownSizes::sizeOfResult(OpResult result, int64_t dim) {
     return valueOf(empty.getDynamicSizes()[dynamic]);
   if (auto cast = dyn_cast<CastOpInterface>(op))
     return sizeOf(cast->getOperand(0), dim);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return sizeOfPadded(pad, dim);
+  if (auto memory = dyn_cast<AllocateOp>(op))
+    return valueOf(memory->getOperand(0));
+  if (auto choice = dyn_cast<scf::IfOp>(op))
+    return sizeOfChoice(choice, result.getResultNumber(), dim);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return sizeOf(loop.getTiedLoopInit(result)->get(), dim);
   if (auto view = dyn_cast<memref::ExpandShapeOp>(op))
     return valueOf(view.getMixedOutputShape()[dim]);
   if (auto view = dyn_cast<tensor::ExpandShapeOp>(op))
