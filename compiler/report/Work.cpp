@@ -1,6 +1,7 @@
 #include "compiler/report/Work.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/loops/Winograd.h"
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -52,6 +53,94 @@ std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule,
                   llvm::divideCeil(extents[conv->row], tile) *
                   llvm::divideCeil(extents[conv->column], tile);
   return 2 * points * tiles * extents[conv->input] * extents[conv->output];
+}
+
+//===-- Padding -------------------------------------------------------------//
+
+// A sum of multiples of loops.
+struct LinearIndex {
+  SmallVector<unsigned> loops;
+  SmallVector<int64_t> factors; // not negative
+  int64_t constant = 0;
+};
+
+std::optional<LinearIndex> linearIndex(AffineExpr index, unsigned loopCount) {
+  SmallVector<int64_t> flat;
+  if (failed(getFlattenedAffineExpr(index, loopCount, 0, &flat)) ||
+      flat.size() != loopCount + 1)
+    return std::nullopt;
+  LinearIndex linear;
+  linear.constant = flat.back();
+  for (auto [loop, factor] : llvm::enumerate(ArrayRef(flat).drop_back())) {
+    if (factor < 0)
+      return std::nullopt;
+    if (factor == 0)
+      continue;
+    linear.loops.push_back(loop);
+    linear.factors.push_back(factor);
+  }
+  return linear;
+}
+
+// How often loops read a dimension of a padded operand where it is no padding:
+// from `low` on, at `size` positions.
+std::optional<int64_t> countInside(const LinearIndex &index,
+                                   ArrayRef<int64_t> extents, int64_t low,
+                                   int64_t size) {
+  constexpr int64_t tapsAtMost = 1 << 16;
+  SmallVector<int64_t> lengths;
+  for (unsigned loop : index.loops)
+    lengths.push_back(extents[loop]);
+  size_t longestAt = llvm::max_element(lengths) - lengths.begin();
+  int64_t length = lengths[longestAt], factor = index.factors[longestAt],
+          taps = product(lengths) / length;
+  if (taps > tapsAtMost)
+    return std::nullopt;
+  int64_t inside = 0;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    int64_t position = index.constant, rest = tap;
+    for (auto [at, extent] : llvm::enumerate(lengths))
+      if (at != longestAt) {
+        position += index.factors[at] * (rest % extent);
+        rest /= extent;
+      }
+    int64_t first = llvm::divideCeilSigned(low - position, factor),
+            end = llvm::divideCeilSigned(low + size - position, factor);
+    int64_t count = std::min(end, length) - std::max<int64_t>(first, 0);
+    inside += std::max<int64_t>(count, 0);
+  }
+  return inside;
+}
+
+// The iterations of a reduction that read no padding: kernels leave out the
+// rest, or may.
+int64_t iterationsInside(linalg::LinalgOp op, ArrayRef<int64_t> extents,
+                         KnownSizes &sizes) {
+  int64_t iterations = product(extents);
+  llvm::SmallBitVector counted(extents.size());
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto pad = input->get().getDefiningOp<tensor::PadOp>();
+    if (!pad || !op.getNumReductionLoops() || !iterations)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(input);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      std::optional<LinearIndex> index = linearIndex(expr, extents.size());
+      std::optional<int64_t> low = sizes.valueOf(pad.getMixedLowPad()[dim]),
+                             size = sizes.sizeOf(pad.getSource(), dim);
+      if (!index || index->loops.empty() || !low || !size ||
+          llvm::any_of(index->loops, [&](unsigned l) { return counted[l]; }))
+        continue;
+      std::optional<int64_t> inside = countInside(*index, extents, *low, *size);
+      if (!inside)
+        continue;
+      for (unsigned loop : index->loops) {
+        counted.set(loop);
+        iterations /= extents[loop];
+      }
+      iterations *= *inside;
+    }
+  }
+  return iterations;
 }
 
 //===-- Words ---------------------------------------------------------------//
@@ -242,14 +331,14 @@ Work countWork(Operation *region, KnownSizes &sizes) {
       kernel ? dyn_cast<WinogradAttr>(kernel.getSchedule()) : WinogradAttr();
   region->walk([&](linalg::LinalgOp op) {
     SmallVector<int64_t> extents = sizes.loopsOf(op);
-    int64_t flops = flopsOfBody(op) * product(extents);
-    work.flops += flops;
+    work.flops += flopsOfBody(op) * product(extents);
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
     std::optional<int64_t> fewer =
         winograd && generic && op.getNumReductionLoops()
             ? executedOf(generic, winograd, extents)
             : std::nullopt;
-    work.executed += fewer.value_or(flops);
+    work.executed +=
+        fewer.value_or(flopsOfBody(op) * iterationsInside(op, extents, sizes));
   });
   return work;
 }

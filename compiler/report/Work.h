@@ -8,7 +8,8 @@ struct Work {
   // Additions, multiplications, divisions, functions of elements; comparisons,
   // choices and conversions are none.
   int64_t flops = 0;
-  int64_t executed = 0; // by the algorithm that the schedule names
+  // By the algorithm that the schedule names, at least: without padding.
+  int64_t executed = 0;
 };
 Work countWork(mlir::Operation *region, KnownSizes &sizes);
 

@@ -249,6 +249,29 @@ def check_twins():
         expect(0 <= flops[0] - flops[1] < 1e-3 * flops[1], f"{name}: {flops[0]} FLOP at the hints, {flops[1]} of the twin")
 
 
+def region_of(name, shape, body, *flags):
+    """The region of node `name`, and the machine."""
+    model, path = WORK / f"{name}.textproto", WORK / f"{name}.json"
+    model.write_text(network(shape, body, f"{name}.out"))
+    run(BIN / "onnxc", model, "--target=x86_64-linux-gnu", "--mcpu=x86-64-v4", "-o", WORK / "one.o",
+        f"--report={path}", *flags)
+    report = json.loads(path.read_text())
+    return by_node(report, name), report["machine"]
+
+
+def check_padding():
+    """Taps in the padding are work of the formula, and of no kernel."""
+    every = 2 * 16 * 16 * 9 * 12 * 12
+    for name, options, taps in (("bordered", {"pads": (1, 1, 1, 1)}, (3 * 12 - 2) ** 2),
+                                ("sparse", {"pads": (24,) * 4, "dilations": (24, 24)}, 12 ** 2),
+                                ("shifted", {"pads": (4, 0, 0, 4), "dilations": (2, 2)}, (12 + 10 + 8) ** 2)):
+        region, machine = region_of(name, (1, 16, 12, 12), conv(name, "x", 16, 16, **options), "--numerics=strict")
+        expect(region["flops"] == every, f"{name}: {region['flops']} FLOP")
+        expect(region["executed_flops"] == 2 * 16 * 16 * taps, f"{name}: {region['executed_flops']} FLOP executed")
+        cycles = region["executed_flops"] / (2 * machine["vector_bits"] / 32 * machine["fma_per_cycle"])
+        expect(region["bound"] != "arithmetic" or region["predicted_cycles"] == cycles, f"{name}: {region}")
+
+
 def check_profile(model):
     path = WORK / "profile.json"
     run(BIN / "onnxc-run", model, "--profile", "--runs", "3", f"--report={path}")
@@ -294,6 +317,7 @@ def main():
     dynamic.write_text(two_convolutions("h"))
     check_dynamic(dynamic)
     check_twins()
+    check_padding()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
     run(BIN / "onnxc-run", WORK / "plain.o", "--profile", code=2)
