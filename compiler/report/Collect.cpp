@@ -126,6 +126,7 @@ private:
   void describeMachine();
   ReportRegion describe(Operation *region);
   void count(Operation *region, ReportRegion &result);
+  double cyclesOf(const Work &work);
   void predict(ReportRegion &region);
   void follow(Operation *region, int64_t number);
   void addMissed();
@@ -304,6 +305,7 @@ void Collector::count(Operation *region, ReportRegion &result) {
     Work work = countWork(region, sizes);
     result.flops = work.flops;
     result.executedFlops = work.executed;
+    result.predictedCycles = cyclesOf(work);
   }
   for (const Access &access : accessesOf(region)) {
     if (access.isScratch)
@@ -337,22 +339,34 @@ ReportRegion Collector::describe(Operation *region) {
   return result;
 }
 
-// The least time that arithmetic and memory allow: the roofline.
-void Collector::predict(ReportRegion &region) {
+// Beside multiply-adds, units of their own may do all other arithmetic.
+double Collector::cyclesOf(const Work &work) {
   const ReportMachine &machine = report.machine;
   double lanes = std::max<int64_t>(machine.vectorBits / 32, 1);
-  double arithmetic = region.executedFlops /
-                      (2 * lanes * std::max<int64_t>(machine.fmaPerCycle, 1));
+  return std::max(work.products, work.executed - work.products) /
+         (2 * lanes * std::max<int64_t>(machine.fmaPerCycle, 1));
+}
+
+// The least time that arithmetic and memory allow: the roofline. What a cache
+// can hold it may hold from the region before or the last run of this one: only
+// the rest is sure to come from behind it, at the same time as all else.
+void Collector::predict(ReportRegion &region) {
+  const ReportMachine &machine = report.machine;
+  region.bound = "arithmetic";
   int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
-  auto [place, perCycle] =
-      bytes <= machine.l1Bytes   ? std::pair("L1", machine.l1BytesPerCycle)
-      : bytes <= machine.l2Bytes ? std::pair("L2", machine.l2BytesPerCycle)
-      : bytes <= machine.l3Bytes
-          ? std::pair("L3", machine.l3BytesPerCycle)
-          : std::pair("memory", machine.farBytesPerCycle);
-  double memory = bytes / perCycle;
-  region.predictedCycles = std::max(arithmetic, memory);
-  region.bound = arithmetic >= memory ? "arithmetic" : place;
+  auto stream = [&](const char *place, int64_t held, double perCycle) {
+    double cycles = (bytes - held) / perCycle;
+    if (cycles <= region.predictedCycles)
+      return;
+    region.predictedCycles = cycles;
+    region.bound = place;
+  };
+  int64_t l2Bytes = machine.l1Bytes + machine.l2Bytes;
+  stream("L1", 0, machine.l1BytesPerCycle);
+  stream("L2", machine.l1Bytes, machine.l2BytesPerCycle);
+  stream("L3", l2Bytes, machine.l3BytesPerCycle);
+  if (machine.l3Bytes)
+    stream("memory", l2Bytes + machine.l3Bytes, machine.farBytesPerCycle);
 }
 
 // From which regions values come, and how long buffers live.

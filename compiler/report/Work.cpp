@@ -337,8 +337,11 @@ Work countWork(Operation *region, KnownSizes &sizes) {
         winograd && generic && op.getNumReductionLoops()
             ? executedOf(generic, winograd, extents)
             : std::nullopt;
-    work.executed +=
+    int64_t executed =
         fewer.value_or(flopsOfBody(op) * iterationsInside(op, extents, sizes));
+    work.executed += executed;
+    if (generic && isSumOfProducts(generic))
+      work.products += executed;
   });
   return work;
 }

@@ -10,6 +10,7 @@ struct Work {
   int64_t flops = 0;
   // By the algorithm that the schedule names, at least: without padding.
   int64_t executed = 0;
+  int64_t products = 0; // of `executed`, what sums of products are
 };
 Work countWork(mlir::Operation *region, KnownSizes &sizes);
 

@@ -272,6 +272,20 @@ def check_padding():
         expect(region["bound"] != "arithmetic" or region["predicted_cycles"] == cycles, f"{name}: {region}")
 
 
+def check_memory():
+    """What a cache can hold need not come from behind it, and units beside those of multiply-adds add biases."""
+    region, machine = region_of("product", (1, 256), weight("w", 256, 1024) + node("MatMul", "product", ["x", "w"]))
+    total = region["bytes_read"] + region["bytes_written"] + region["weight_bytes"]
+    expect(machine["l2_bytes"] < total < machine["l1_bytes"] + machine["l2_bytes"], f"{total} bytes of the product")
+    expect(region["bound"] == "L2", f"a product of {total} bytes is bound by {region['bound']}")
+    cycles = (total - machine["l1_bytes"]) / machine["l2_bytes_per_cycle"]
+    expect(region["predicted_cycles"] == cycles, f"{region['predicted_cycles']} cycles, not {cycles}")
+    biased = weight("w", 64, 64) + weight("b", 64) + node("Gemm", "biased", ["x", "w", "b"])
+    region, machine = region_of("biased", (64, 64), biased)
+    cycles = 2 * 64 ** 3 / (2 * machine["vector_bits"] / 32 * machine["fma_per_cycle"])
+    expect(region["predicted_cycles"] == cycles and region["bound"] == "arithmetic", f"{region}")
+
+
 def check_profile(model):
     path = WORK / "profile.json"
     run(BIN / "onnxc-run", model, "--profile", "--runs", "3", f"--report={path}")
@@ -318,6 +332,7 @@ def main():
     check_dynamic(dynamic)
     check_twins()
     check_padding()
+    check_memory()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
     run(BIN / "onnxc-run", WORK / "plain.o", "--profile", code=2)
