@@ -310,7 +310,7 @@ void Collector::count(Operation *region, ReportRegion &result) {
   for (const Access &access : accessesOf(region)) {
     if (access.isScratch)
       continue;
-    int64_t bytes = isRun ? sizes.bytesOf(access.value) : 0;
+    int64_t bytes = isRun ? bytesMoved(region, access.value, sizes) : 0;
     if (access.writes) {
       result.output += result.output.empty() ? "" : ", ";
       result.output += shapeText(access.value.getType());

@@ -37,6 +37,13 @@ SmallVector<int64_t> KnownSizes::loopsOf(linalg::LinalgOp op) {
       extents, [](Size extent) { return extent.value_or(unknown); });
 }
 
+int64_t KnownSizes::bytesOfElement(Type shaped) {
+  Type element = getElementTypeOrSelf(shaped);
+  return element.isIntOrFloat()
+             ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
+             : 8;
+}
+
 int64_t KnownSizes::bytesOf(Value buffer) {
   auto memref = dyn_cast<MemRefType>(buffer.getType());
   if (!memref)
@@ -47,10 +54,7 @@ int64_t KnownSizes::bytesOf(Value buffer) {
   for (auto [i, size] : llvm::enumerate(shapeOf(buffer)))
     if (!hasStrides || strides[i] != 0)
       elements *= size;
-  Type element = memref.getElementType();
-  return element.isIntOrFloat()
-             ? elements * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
-             : elements * 8;
+  return elements * bytesOfElement(memref);
 }
 
 std::optional<int64_t> KnownSizes::valueOf(OpFoldResult size) {

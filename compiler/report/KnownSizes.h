@@ -23,6 +23,7 @@ public:
 
   llvm::SmallVector<int64_t> shapeOf(mlir::Value shaped);
   llvm::SmallVector<int64_t> loopsOf(mlir::linalg::LinalgOp op);
+  static int64_t bytesOfElement(mlir::Type shaped);
   // Distinct bytes behind a view: a dimension of stride 0 has one element.
   int64_t bytesOf(mlir::Value buffer);
 

@@ -346,6 +346,29 @@ Work countWork(Operation *region, KnownSizes &sizes) {
   return work;
 }
 
+int64_t bytesMoved(Operation *region, Value buffer, KnownSizes &sizes) {
+  int64_t all = sizes.bytesOf(buffer), picked = 0;
+  SmallVector<Value> names = {buffer};
+  if (auto kernel = dyn_cast<KernelOp>(region)) {
+    names.clear();
+    for (OpOperand &operand : kernel->getOpOperands())
+      if (operand.get() == buffer)
+        names.push_back(kernel.getBlockArgument(operand));
+  }
+  int64_t each = KnownSizes::bytesOfElement(buffer.getType());
+  for (Value name : names)
+    for (Operation *user : name.getUsers()) {
+      if (!region->isAncestor(user))
+        continue;
+      auto loops = user->getParentOfType<linalg::LinalgOp>();
+      if (!isa<memref::LoadOp, tensor::ExtractOp>(user) || !loops ||
+          !region->isAncestor(loops))
+        return all;
+      picked += product(sizes.loopsOf(loops)) * each;
+    }
+  return picked ? std::min(all, picked) : all;
+}
+
 Method methodOf(Operation *region) {
   Method method{"loop", "", ""};
   if (auto kernel = dyn_cast<KernelOp>(region))

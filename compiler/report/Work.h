@@ -14,6 +14,11 @@ struct Work {
 };
 Work countWork(mlir::Operation *region, KnownSizes &sizes);
 
+// Of `buffer`, what a region reads or writes: not all of a table that elements
+// are picked from.
+int64_t bytesMoved(mlir::Operation *region, mlir::Value buffer,
+                   KnownSizes &sizes);
+
 // How the region computes, in words.
 struct Method {
   std::string algorithm, schedule, layout;

@@ -286,6 +286,16 @@ def check_memory():
     expect(region["predicted_cycles"] == cycles and region["bound"] == "arithmetic", f"{region}")
 
 
+def check_table():
+    """Three rows of a table are read, not the table."""
+    body = weight("table", 500, 8) + node("Gather", "rows", ["table", "x"])
+    model, path = WORK / "rows.textproto", WORK / "rows.json"
+    model.write_text(network((3,), body, "rows.out").replace("elem_type: 1", "elem_type: 7", 1))
+    run(BIN / "onnxc", model, "-o", WORK / "one.o", f"--report={path}")
+    regions = json.loads(path.read_text())["regions"]
+    expect(max(region["weight_bytes"] for region in regions) == 3 * 8 * 4, f"rows of a table: {regions}")
+
+
 def check_profile(model):
     path = WORK / "profile.json"
     run(BIN / "onnxc-run", model, "--profile", "--runs", "3", f"--report={path}")
@@ -333,6 +343,7 @@ def main():
     check_twins()
     check_padding()
     check_memory()
+    check_table()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
     run(BIN / "onnxc-run", WORK / "plain.o", "--profile", code=2)
