@@ -5,6 +5,7 @@
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
 #include "lowering/llvm/Abi.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -146,6 +147,14 @@ void Runner::run(LLVM::CallOp call, LLVM::LLVMFuncOp kernel) {
       LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
   Value isThere =
       LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, parallel, none);
+  // Too little for two where the run decides.
+  Value tasks = call.getArgOperands().back();
+  if (!matchPattern(tasks, m_Constant())) {
+    Value one = constant(tasks.getType(), 1);
+    Value areMany =
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt, tasks, one);
+    isThere = LLVM::AndOp::create(b, isThere, areMany);
+  }
   LLVM::CondBrOp::create(b, isThere, shared, alone);
   b.setInsertionPointToStart(shared);
   handOut(call, kernel, parallel);

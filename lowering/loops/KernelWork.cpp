@@ -7,7 +7,6 @@ using namespace mlir;
 
 namespace onnxc {
 
-static constexpr int64_t unknownSize = 8;
 // From behind L1, where what another kernel wrote mostly is.
 static constexpr double bytesPerCycle = 16;
 // Of arithmetic that a function of math takes.

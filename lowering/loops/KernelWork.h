@@ -24,8 +24,11 @@ inline constexpr llvm::StringLiteral tileAttrName = "onnxc.tile";
 // Threads come with a heap.
 inline bool hasThreads(TargetAttr target) { return target && target.getHeap(); }
 
+// What an unknown size counts as.
+inline constexpr int64_t unknownSize = 8;
+
 // Cycles of one core, roughly: the longer one of calculating and of moving the
-// operands' bytes. An unknown size counts as a small one.
+// operands' bytes.
 int64_t workOf(mlir::Operation *op, TargetAttr target);
 
 } // namespace onnxc

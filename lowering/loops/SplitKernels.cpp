@@ -3,12 +3,17 @@
 // many there are, and does that share of its outermost loops. These loops run
 // over tiles of the output: no iteration reads what another one writes. So the
 // result is the same for every number of tasks, and the number is a constant of
-// the kernel, never of the machine that runs it.
+// the kernel or of the sizes of its operands, never of the machine that runs
+// it.
 //
 // Peeling leaves several such loops in a row and single tiles between them. All
 // of them together are one sequence of steps, of which a task does a range. Few
 // steps are divided once more, along the loops in them that are marked as inner
 // ones.
+//
+// A loop around all others that may run but once, as over a batch of unknown
+// size, is no step: the steps in it are, in each of its iterations. How many
+// tasks there are is computed before the call then.
 #include "lowering/Passes.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/WorkerScratch.h"
@@ -16,9 +21,13 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -61,33 +70,54 @@ public:
 
   // Whether its outermost loops could be found.
   bool findSteps();
-  // How many tasks there can be, at most `wanted`.
-  int64_t chooseTasks(int64_t wanted);
+  // Whether there can be more tasks than one.
+  bool chooseTasks(int64_t work);
   // Returns the argument that is the worker's number.
   Value addArguments();
   void split();
+  // How many tasks there should be.
+  Value tasksOf(func::CallOp call);
 
 private:
   void promoteSingleLoop();
+  bool findStepsOf(Block &block);
+  bool enterLoop();
+  bool isKnownEarly(Value value);
+  bool areKnownEarly();
   bool addTile(ArrayRef<Operation *> section);
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
   std::optional<int64_t> total() const;
   bool findInnerLoops();
+  int64_t longestInnerLoop();
+  void chooseTasksOfRun(int64_t work);
+  void countSteps();
+  int64_t estimate(Value value);
+  Value cloneInto(OpBuilder &builder, Value value, IRMapping &mapping);
   Value tripsOf(const Step &step);
   Value within(Value position, Value first, Value trips);
   Value begin(Value all, Value share, Value shares);
   void splitSteps(Value task, Value tasks);
+  void splitAround(Value &from, Value &to);
   void splitInnerLoops(Value share, Value shares);
   void restrict(scf::ForOp loop, Value from, Value to);
 
   func::FuncOp function;
   ImplicitLocOpBuilder b;
+  SmallVector<scf::ForOp> around; // all steps, outermost first
   SmallVector<Step> steps;
   bool hasScratch = false;
   SmallVector<scf::ForOp> innerLoops;
-  int64_t innerShares = 1; // of each step
+  int64_t innerShares = 1; // of each step, at most where the run decides
+  int64_t tasks = 1;       // where the sizes are known
+
+  // Where the run decides.
+  llvm::SetVector<Operation *> early; // what bounds of loops are computed with
+  SmallVector<Value> inside;          // steps in an iteration of loops around
+  Value count;                        // of all steps
+  int64_t tasksPerStep = 1, stepsPerTask = 1;
+  llvm::DenseMap<Value, int64_t> estimates;
 };
 
 // A batch of one is a loop around all others.
@@ -128,11 +158,9 @@ bool Splitter::addTile(ArrayRef<Operation *> section) {
   return true;
 }
 
-bool Splitter::findSteps() {
-  promoteSingleLoop();
+bool Splitter::findStepsOf(Block &block) {
   SmallVector<Operation *> section;
-  for (Operation &op : function.front().without_terminator()) {
-    hasScratch |= isa<memref::AllocaOp>(op);
+  for (Operation &op : block.without_terminator()) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop || loop.getNumResults() != 0 || loop->hasAttr(tileAttrName)) {
       section.push_back(&op);
@@ -147,7 +175,54 @@ bool Splitter::findSteps() {
     return false;
   // Scratch may hold what an earlier step left for a later one.
   bool isSingle = steps.size() == 1 && steps.front().loop;
-  return isSingle || (!hasScratch && total());
+  return (isSingle || !hasScratch) && (total() || areKnownEarly());
+}
+
+bool Splitter::findSteps() {
+  promoteSingleLoop();
+  hasScratch = !function.front().getOps<memref::AllocaOp>().empty();
+  if (!findStepsOf(function.front()))
+    return false;
+  while (enterLoop())
+    ;
+  return true;
+}
+
+// As if the only loop, whose iterations the run alone knows, had but one.
+bool Splitter::enterLoop() {
+  scf::ForOp loop = steps.size() == 1 ? steps.front().loop : nullptr;
+  if (!loop || steps.front().trips || loop->hasAttr(stepAttrName))
+    return false;
+  SmallVector<Step> outside = std::exchange(steps, {});
+  bool hasLoop =
+      findStepsOf(*loop.getBody()) &&
+      llvm::any_of(steps, [](const Step &step) { return step.loop; });
+  if (hasLoop)
+    around.push_back(loop);
+  else
+    steps = std::move(outside);
+  return hasLoop;
+}
+
+// Whether the arguments alone decide about it.
+bool Splitter::isKnownEarly(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &function.front();
+  Operation *op = value.getDefiningOp();
+  if (early.contains(op))
+    return true;
+  auto isKnown = [&](Value operand) { return isKnownEarly(operand); };
+  return isPure(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), isKnown) && early.insert(op);
+}
+
+bool Splitter::areKnownEarly() {
+  return llvm::all_of(steps, [&](const Step &step) {
+    scf::ForOp loop = step.loop;
+    return !loop ||
+           (isKnownEarly(loop.getLowerBound()) &&
+            isKnownEarly(loop.getUpperBound()) && isKnownEarly(loop.getStep()));
+  });
 }
 
 // Nothing where it is known to the run alone.
@@ -170,7 +245,7 @@ bool isPrivate(Value memory) {
 // Whether all that is written is written in inner loops, and for others.
 bool Splitter::findInnerLoops() {
   auto isInner = [](Operation *op) { return op->hasAttr(innerAttrName); };
-  WalkResult walked = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+  auto visit = [&](Operation *op) -> WalkResult {
     if (isInner(op)) {
       innerLoops.push_back(cast<scf::ForOp>(op));
       return WalkResult::skip();
@@ -178,7 +253,15 @@ bool Splitter::findInnerLoops() {
     bool isNest = op->getNumRegions() > 0;
     return !isNest && writes(*op) ? WalkResult::interrupt()
                                   : WalkResult::advance();
-  });
+  };
+  auto writesOutside = [&](const Step &step) {
+    scf::ForOp loop = step.loop;
+    if (loop)
+      return loop.getBody()->walk<WalkOrder::PreOrder>(visit).wasInterrupted();
+    return llvm::any_of(step.tile, [&](Operation *op) {
+      return op->walk<WalkOrder::PreOrder>(visit).wasInterrupted();
+    });
+  };
   auto writesScratch = [](scf::ForOp loop) {
     if (loop->hasAttr(stepAttrName))
       return false;
@@ -188,22 +271,120 @@ bool Splitter::findInnerLoops() {
              (!instance.getValue() || isPrivate(instance.getValue()));
     });
   };
-  return !walked.wasInterrupted() && !innerLoops.empty() &&
+  return llvm::none_of(steps, writesOutside) && !innerLoops.empty() &&
          llvm::none_of(innerLoops, writesScratch);
 }
 
-int64_t Splitter::chooseTasks(int64_t wanted) {
-  wanted = std::min(wanted, mostTasks);
-  // There may be but one step where the run alone knows how many.
-  int64_t all = total().value_or(1);
-  if (all == 0 || all >= std::min(wanted, manySteps) || !findInnerLoops())
-    return std::min(wanted, total().value_or(wanted));
+int64_t Splitter::longestInnerLoop() {
   int64_t longest = 1;
   for (scf::ForOp loop : innerLoops)
     longest = std::max(longest, stepOf(loop).trips.value_or(mostTasks));
-  innerShares = std::min(wanted / all, longest);
-  return innerShares == 1 ? std::min(wanted, total().value_or(wanted))
-                          : all * innerShares;
+  return longest;
+}
+
+bool Splitter::chooseTasks(int64_t work) {
+  if (!around.empty() || !total()) {
+    chooseTasksOfRun(work);
+    return true;
+  }
+  int64_t wanted = std::min(work / leastWork, mostTasks), all = *total();
+  tasks = std::min(wanted, all);
+  if (all != 0 && all < std::min(wanted, manySteps) && findInnerLoops()) {
+    innerShares = std::min(wanted / all, longestInnerLoop());
+    tasks = std::max(tasks, all * innerShares);
+  }
+  return tasks > 1;
+}
+
+// Of so much work as there is where each unknown size is the one that it was
+// estimated with.
+void Splitter::chooseTasksOfRun(int64_t work) {
+  countSteps();
+  double perStep = double(work) / double(std::max<int64_t>(estimate(count), 1));
+  if (perStep < double(leastWork)) {
+    stepsPerTask = int64_t(std::ceil(double(leastWork) / perStep));
+    return;
+  }
+  tasksPerStep = int64_t(std::min(perStep / leastWork, double(mostTasks)));
+  tasksPerStep =
+      findInnerLoops() ? std::min(tasksPerStep, longestInnerLoop()) : 1;
+  innerShares = tasksPerStep;
+}
+
+// What it takes goes to where the function begins.
+void Splitter::countSteps() {
+  Block &front = function.front();
+  Operation *last = nullptr;
+  for (Operation *op : early) {
+    if (last)
+      op->moveAfter(last);
+    else if (op != &front.front())
+      op->moveBefore(&front.front());
+    last = op;
+  }
+  if (last)
+    b.setInsertionPointAfter(last);
+  else
+    b.setInsertionPointToStart(&front);
+  count = index(0);
+  for (const Step &step : steps)
+    count = arith::AddIOp::create(b, count, tripsOf(step));
+  inside.resize(around.size());
+  for (unsigned i = around.size(); i-- > 0;) {
+    inside[i] = count;
+    count = arith::MulIOp::create(b, tripsOf(stepOf(around[i])), count);
+  }
+}
+
+// The value where every size that the run alone knows is `unknownSize`.
+int64_t Splitter::estimate(Value value) {
+  if (auto known = getConstantIntValue(value))
+    return *known;
+  auto [entry, isNew] = estimates.try_emplace(value, unknownSize);
+  Operation *op = value.getDefiningOp();
+  if (!isNew || !op || isa<memref::DimOp>(op))
+    return entry->second;
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(
+        operand.getType().isIntOrIndex()
+            ? b.getIntegerAttr(operand.getType(), estimate(operand))
+            : nullptr);
+  Operation *copy = op->clone(); // may be changed
+  SmallVector<OpFoldResult> folded;
+  bool isFolded = succeeded(copy->fold(operands, folded)) && folded.size() == 1;
+  std::optional<int64_t> result =
+      isFolded ? getConstantIntValue(folded.front()) : std::nullopt;
+  copy->destroy();
+  return estimates[value] = result.value_or(unknownSize);
+}
+
+Value Splitter::cloneInto(OpBuilder &builder, Value value, IRMapping &mapping) {
+  if (Value mapped = mapping.lookupOrNull(value))
+    return mapped;
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneInto(builder, operand, mapping);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+Value Splitter::tasksOf(func::CallOp call) {
+  ImplicitLocOpBuilder at(call.getLoc(), call);
+  auto number = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(at, value);
+  };
+  if (!count)
+    return number(tasks);
+  IRMapping mapping;
+  mapping.map(function.getArguments().take_front(call.getNumOperands()),
+              call.getOperands());
+  Value wanted = cloneInto(at, count, mapping);
+  if (stepsPerTask > 1)
+    wanted = arith::DivUIOp::create(at, wanted, number(stepsPerTask));
+  if (tasksPerStep > 1)
+    wanted = arith::MulIOp::create(at, wanted, number(tasksPerStep));
+  return arith::MinUIOp::create(at, wanted, number(mostTasks));
 }
 
 Value Splitter::addArguments() {
@@ -249,14 +430,24 @@ void Splitter::restrict(scf::ForOp loop, Value from, Value to) {
 void Splitter::split() {
   Value task = function.getArguments().drop_back().back();
   Value tasks = function.getArguments().back();
+  if (count)
+    b.setInsertionPointAfterValue(count);
+  else
+    b.setInsertionPointToStart(&function.front());
   if (innerShares == 1)
     return splitSteps(task, tasks);
   // One task does all of it, or each a share of one step.
-  b.setInsertionPointToStart(&function.front());
-  Value isOne =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, tasks, index(1));
-  Value shares =
-      arith::SelectOp::create(b, isOne, index(1), index(innerShares));
+  Value shares;
+  if (count) {
+    Value some = arith::MaxUIOp::create(b, count, index(1));
+    Value fitting = arith::DivUIOp::create(b, tasks, some);
+    fitting = arith::MaxUIOp::create(b, fitting, index(1));
+    shares = arith::MinUIOp::create(b, fitting, index(innerShares));
+  } else {
+    Value isOne =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, tasks, index(1));
+    shares = arith::SelectOp::create(b, isOne, index(1), index(innerShares));
+  }
   Value step = arith::DivUIOp::create(b, task, shares);
   splitInnerLoops(arith::RemUIOp::create(b, task, shares), shares);
   b.setInsertionPointAfterValue(step);
@@ -272,22 +463,35 @@ void Splitter::splitInnerLoops(Value share, Value shares) {
   }
 }
 
+// Each loop around the steps runs while there are some of the range in it.
+void Splitter::splitAround(Value &from, Value &to) {
+  for (auto [loop, inside] : llvm::zip_equal(around, inside)) {
+    Value some = arith::MaxUIOp::create(b, inside, index(1));
+    Value low = loop.getLowerBound(), width = loop.getStep();
+    Value first = arith::DivUIOp::create(b, from, some);
+    restrict(loop, first, arith::CeilDivUIOp::create(b, to, some));
+    b.setInsertionPointToStart(loop.getBody());
+    Value trip = arith::SubIOp::create(b, loop.getInductionVar(), low);
+    trip = arith::DivUIOp::create(b, trip, width);
+    Value begin = arith::MulIOp::create(b, trip, inside);
+    from = within(from, begin, inside);
+    to = within(to, begin, inside);
+  }
+}
+
 void Splitter::splitSteps(Value task, Value tasks) {
-  if (steps.size() == 1)
-    b.setInsertionPoint(steps.front().loop);
-  else if (innerShares == 1)
-    b.setInsertionPointToStart(&function.front());
-  Value all = total() ? index(*total()) : tripsOf(steps.front());
+  Value all = count ? count : index(*total());
   Value from = begin(all, task, tasks);
   Value to = begin(all, arith::AddIOp::create(b, task, index(1)), tasks);
+  splitAround(from, to);
   // All shares before anything moves, this place included.
   SmallVector<std::pair<Value, Value>> shares;
-  int64_t position = 0;
+  Value first = index(0);
   for (const Step &step : steps) {
-    Value first = index(position), trips = tripsOf(step);
+    Value trips = tripsOf(step);
     Value low = within(from, first, trips);
     shares.push_back({low, within(to, first, trips)});
-    position += step.trips.value_or(1);
+    first = b.createOrFold<arith::AddIOp>(first, trips);
   }
   for (auto [step, share] : llvm::zip_equal(steps, shares)) {
     auto [low, high] = share;
@@ -323,14 +527,13 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
       Splitter splitter(function);
       if (work.getInt() < 2 * leastWork || !scratch || !splitter.findSteps())
         continue;
-      int64_t tasks = splitter.chooseTasks(work.getInt() / leastWork);
-      if (tasks < 2)
+      if (!splitter.chooseTasks(work.getInt()))
         continue;
       divided.push_back({function, splitter.addArguments()});
       splitter.split();
       function->setAttr(tasksAttrName, Builder(&getContext()).getUnitAttr());
       for (func::CallOp call : calls)
-        passTasks(call, tasks);
+        passTasks(call, splitter.tasksOf(call));
       workerBytes = std::max(workerBytes, *scratch);
     }
     for (auto [function, worker] : divided)
@@ -350,10 +553,10 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
   }
 
   // The first worker, the first task, and how many there should be.
-  static void passTasks(func::CallOp call, int64_t tasks) {
+  static void passTasks(func::CallOp call, Value tasks) {
     ImplicitLocOpBuilder b(call.getLoc(), call);
     Value zero = arith::ConstantIndexOp::create(b, 0);
-    Value numbers[] = {zero, zero, arith::ConstantIndexOp::create(b, tasks)};
+    Value numbers[] = {zero, zero, tasks};
     call.getOperandsMutable().append(numbers);
   }
 };
