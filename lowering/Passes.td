@@ -518,8 +518,9 @@ def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
   let description = [{
     A function of a kernel, or of loops that write their own elements only, gets three more arguments: the number of a
     worker, of a task, and of all tasks. It does that share of its outermost loops; calls pass 0, 0 and how many tasks
-    there should be, a constant of the function. No iteration reads what another one writes, so every division gives the
-    same bytes.
+    there should be: a constant of the function, or a formula of the sizes of its operands where these are not known. A
+    loop of unknown size around all others, as over a batch, is divided together with those in it. No iteration reads
+    what another one writes, so every division gives the same bytes.
 
     Work is counted in cycles of one core, the longer one of calculating (two vectors of operations a cycle) and of
     moving all operands (16 bytes a cycle). A task has at least 2^14 of them, about 5 us; a function of less than two

@@ -68,7 +68,7 @@ MachineFacts facts(StringRef cpu, const Features &features) {
   if (facts.l2Bytes > most)
     facts.blockBytes = most;
   facts.hasF16 = features.has("f16c");
-  facts.hasScale = wide;                   // vscalefps
+  facts.hasScale = wide; // vscalefps
   facts.hasFma = features.has("fma");
   facts.hasPermute = features.has("avx2"); // vpermps
   return facts;

@@ -292,3 +292,70 @@ module attributes {onnxc.target = #target} {
     return
   }
 }
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// The steps in a batch of unknown size are what is divided, for the batch may be one.
+module attributes {onnxc.target = #target} {
+  // CHECK: func.func @model(%[[Y:.*]]: memref<?x96xf32>)
+  // CHECK: %[[N:.*]] = memref.dim %[[Y]]
+  // CHECK: %[[STEPS:.*]] = arith.muli
+  // CHECK: %[[TASKS:.*]] = arith.divui %[[STEPS]], %c26
+  // CHECK: %[[MOST:.*]] = arith.minui %[[TASKS]], %c64
+  // CHECK: call @batch(%[[Y]], %c0{{[^,]*}}, %c0{{[^,]*}}, %[[MOST]])
+  func.func @model(%y: memref<?x96xf32>) {
+    func.call @batch(%y) : (memref<?x96xf32>) -> ()
+    return
+  }
+  // CHECK-LABEL: func.func private @batch
+  // CHECK: scf.for %[[BATCH:[^ ]*]] =
+  // CHECK: arith.subi %[[BATCH]]
+  // CHECK: %[[FROM:.*]] = arith.addi
+  // CHECK: %[[TO:.*]] = arith.addi
+  // CHECK: scf.for %{{.*}} = %[[FROM]] to %[[TO]]
+  func.func private @batch(%y: memref<?x96xf32>) attributes {onnxc.work = 500000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c96 = arith.constant 96 : index
+    %n = memref.dim %y, %c0 : memref<?x96xf32>
+    %v = arith.constant 1.0 : f32
+    scf.for %batch = %c0 to %n step %c1 {
+      scf.for %i = %c0 to %c96 step %c1 {
+        memref.store %v, %y[%batch, %i] : memref<?x96xf32>
+      }
+    }
+    return
+  }
+}
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// Scratch is for all loops in the call that fills it, of whatever size they are.
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func private @rows_and_rest(%{{[^ ]*}}: memref<?xf32>) {
+  func.func private @rows_and_rest(%y: memref<?xf32>) attributes {onnxc.work = 500000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c14 = arith.constant 14 : index
+    %n = memref.dim %y, %c0 : memref<?xf32>
+    %rest = arith.remui %n, %c14 : index
+    %whole = arith.subi %n, %rest : index
+    %v = arith.constant 1.0 : f32
+    %s = memref.alloca() : memref<14xf32>
+    scf.for %i = %c0 to %whole step %c14 {
+      memref.store %v, %s[%c0] : memref<14xf32>
+      memref.store %v, %y[%i] : memref<?xf32>
+    }
+    scf.for %i = %whole to %n step %c1 {
+      %w = memref.load %s[%c0] : memref<14xf32>
+      memref.store %w, %y[%i] : memref<?xf32>
+    }
+    return
+  }
+}
