@@ -255,7 +255,7 @@ void NestEmitter::parallelBlock(const Place &place, Step step,
       llvm::append_range(results,
                          runBody(places[i], step,
                                  ArrayRef(start).slice(i * outputs, outputs)));
-  } else if (unsigned ways = waysAcross(start.size()); ways > 1) {
+  } else if (unsigned ways = waysAcross(); ways > 1) {
     results = foldAcross(place, step, start, ways);
   } else {
     results =

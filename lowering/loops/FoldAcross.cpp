@@ -10,13 +10,23 @@ using namespace mlir;
 namespace onnxc::nests {
 
 // As many as sums need to overlap; one where the loop is short or its body
-// takes longer than a sum.
-unsigned NestEmitter::waysAcross(unsigned accumulators) {
+// takes longer than a sum. The same for all columns, whose sums would else be
+// rounded in different ways.
+unsigned NestEmitter::waysAcross() {
   constexpr unsigned enough = 4, mostWeight = 6;
   if (folded.empty() || combiners.size() != size_t(nest.op.getNumDpsInits()) ||
       weightOf(nest.op) > mostWeight)
     return 1;
-  unsigned ways = enough / std::min(accumulators, enough);
+  unsigned vectors = 1;
+  if (vectorLoop && lanes) {
+    std::optional<int64_t> columns =
+        getConstantIntValue(nest.loops[*vectorLoop].size);
+    vectors = !columns || *columns >= enough * lanes
+                  ? enough
+                  : llvm::divideCeil(*columns, lanes);
+  }
+  unsigned ways =
+      enough / std::min<unsigned>(vectors * combiners.size(), enough);
   std::optional<int64_t> size =
       getConstantIntValue(nest.loops[folded.back()].size);
   return size && *size < 4 * ways ? 1 : ways;

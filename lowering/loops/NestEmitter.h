@@ -68,7 +68,7 @@ private:
   void holdInBody(const Changes &changes, const Place &place);
   void parallelBlock(const Place &place, Step step, unsigned vectors);
   void foldLanes(const Place &place);
-  unsigned waysAcross(unsigned accumulators);
+  unsigned waysAcross();
   llvm::SmallVector<mlir::Value> foldAcross(const Place &place, Step step,
                                             llvm::ArrayRef<mlir::Value> start,
                                             unsigned ways);

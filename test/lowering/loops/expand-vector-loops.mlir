@@ -72,6 +72,23 @@ func.func @a_long_fold_of_few_columns_has_several_accumulators(%x: memref<102x8x
   return
 }
 
+// Sums of all columns are rounded alike, those of the last vector, too.
+// CHECK-LABEL: @columns_of_a_fold_are_alike
+// CHECK: scf.for {{.*}} step %c1{{.*}} -> (vector<8xf32>, vector<8xf32>
+// CHECK-NOT: step %c2
+// CHECK-NOT: step %c4
+// CHECK: return
+func.func @columns_of_a_fold_are_alike(%x: memref<102x36xf32>, %y: memref<36xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<102x36xf32>) outs(%y : memref<36xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  }
+  return
+}
+
 // CHECK-LABEL: @a_short_fold_has_one_accumulator
 // CHECK: scf.for {{.*}} -> (vector<8xf32>) {
 // CHECK: arith.maximumf

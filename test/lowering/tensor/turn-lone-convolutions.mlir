@@ -41,7 +41,7 @@ func.func @first_layer(%x: tensor<2x3x64x64xf32>) -> tensor<2x16x64x64xf32> {
 
 // The taps along a row read the same vectors: four of them for each other tap stay in the first cache.
 // TILE-LABEL: @wide_tile
-// TILE: onnxc.kernel #onnxc.contraction<rows = 6, columns = 64, vector = 16, outer = pixels>
+// TILE: onnxc.kernel #onnxc.contraction<rows = 4, columns = 64, vector = 16, outer = pixels>
 func.func @wide_tile(%x: tensor<1x16x16x112xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<1x16x16x112xf32> {
   %y = "onnx.Conv"(%x, %w) {pads = array<i64: 1, 1, 1, 1>}
       : (tensor<1x16x16x112xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x16x112xf32>
