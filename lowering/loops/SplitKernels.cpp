@@ -14,6 +14,7 @@
 // A loop around all others that may run but once, as over a batch of unknown
 // size, is no step: the steps in it are, in each of its iterations. How many
 // tasks there are is computed before the call then.
+#include "lowering/Estimate.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/WorkerScratch.h"
@@ -93,7 +94,6 @@ private:
   int64_t longestInnerLoop();
   void chooseTasksOfRun(int64_t work);
   void countSteps();
-  int64_t estimate(Value value);
   Value cloneInto(OpBuilder &builder, Value value, IRMapping &mapping);
   Value tripsOf(const Step &step);
   Value within(Value position, Value first, Value trips);
@@ -117,7 +117,6 @@ private:
   SmallVector<Value> inside;          // steps in an iteration of loops around
   Value count;                        // of all steps
   int64_t tasksPerStep = 1, stepsPerTask = 1;
-  llvm::DenseMap<Value, int64_t> estimates;
 };
 
 // A batch of one is a loop around all others.
@@ -300,7 +299,8 @@ bool Splitter::chooseTasks(int64_t work) {
 // estimated with.
 void Splitter::chooseTasksOfRun(int64_t work) {
   countSteps();
-  double perStep = double(work) / double(std::max<int64_t>(estimate(count), 1));
+  int64_t steps = estimate(count, unknownSize).value_or(unknownSize);
+  double perStep = double(work) / double(std::max<int64_t>(steps, 1));
   if (perStep < double(leastWork)) {
     stepsPerTask = int64_t(std::ceil(double(leastWork) / perStep));
     return;
@@ -334,29 +334,6 @@ void Splitter::countSteps() {
     inside[i] = count;
     count = arith::MulIOp::create(b, tripsOf(stepOf(around[i])), count);
   }
-}
-
-// The value where every size that the run alone knows is `unknownSize`.
-int64_t Splitter::estimate(Value value) {
-  if (auto known = getConstantIntValue(value))
-    return *known;
-  auto [entry, isNew] = estimates.try_emplace(value, unknownSize);
-  Operation *op = value.getDefiningOp();
-  if (!isNew || !op || isa<memref::DimOp>(op))
-    return entry->second;
-  SmallVector<Attribute> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(
-        operand.getType().isIntOrIndex()
-            ? b.getIntegerAttr(operand.getType(), estimate(operand))
-            : nullptr);
-  Operation *copy = op->clone(); // may be changed
-  SmallVector<OpFoldResult> folded;
-  bool isFolded = succeeded(copy->fold(operands, folded)) && folded.size() == 1;
-  std::optional<int64_t> result =
-      isFolded ? getConstantIntValue(folded.front()) : std::nullopt;
-  copy->destroy();
-  return estimates[value] = result.value_or(unknownSize);
 }
 
 Value Splitter::cloneInto(OpBuilder &builder, Value value, IRMapping &mapping) {

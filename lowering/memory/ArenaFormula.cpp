@@ -1,5 +1,6 @@
 #include "lowering/memory/ArenaFormula.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/Estimate.h"
 #include "lowering/memory/EntryFormulas.h"
 #include "lowering/memory/Signature.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -147,31 +148,6 @@ unsigned indexBits(ModuleOp module) {
   return target ? target.getIndexBits() : 64;
 }
 
-// By folding; a formula that does not fold counts as 1.
-int64_t evaluate(Value value, int64_t hint,
-                 llvm::DenseMap<Value, Attribute> &known) {
-  std::function<Attribute(Value)> fold = [&](Value value) -> Attribute {
-    if (auto found = known.find(value); found != known.end())
-      return found->second;
-    Operation *op = value.getDefiningOp();
-    Attribute result;
-    if (isa_and_nonnull<memref::DimOp>(op)) {
-      result = IntegerAttr::get(IndexType::get(value.getContext()), hint);
-    } else if (op) {
-      SmallVector<Attribute> operands =
-          llvm::map_to_vector(op->getOperands(), fold);
-      SmallVector<OpFoldResult> results;
-      if (succeeded(op->fold(operands, results)) && results.size() == 1)
-        result = isa<Attribute>(results[0]) ? cast<Attribute>(results[0])
-                                            : fold(cast<Value>(results[0]));
-    }
-    known[value] = result;
-    return result;
-  };
-  auto constant = dyn_cast_or_null<IntegerAttr>(fold(value));
-  return constant ? constant.getValue().getSExtValue() : 1;
-}
-
 } // namespace
 
 int64_t elementBytes(MemRefType type) {
@@ -181,14 +157,15 @@ int64_t elementBytes(MemRefType type) {
 }
 
 uint64_t hintBytes(memref::AllocOp alloc, int64_t hint) {
-  llvm::DenseMap<Value, Attribute> known;
   uint64_t bytes = elementBytes(alloc.getType());
   for (int64_t size : alloc.getType().getShape())
     if (!ShapedType::isDynamic(size))
       bytes = llvm::SaturatingMultiply(bytes, uint64_t(size));
-  for (Value size : alloc.getDynamicSizes())
-    bytes = llvm::SaturatingMultiply(
-        bytes, uint64_t(std::max<int64_t>(0, evaluate(size, hint, known))));
+  for (Value size : alloc.getDynamicSizes()) {
+    int64_t elements = estimate(size, hint).value_or(1);
+    bytes = llvm::SaturatingMultiply(bytes,
+                                     uint64_t(std::max<int64_t>(0, elements)));
+  }
   return std::min(bytes, uint64_t(1) << 40);
 }
 
