@@ -25,6 +25,23 @@ bool isTranspose(Operation *op, ArrayRef<int64_t> permutation) {
   return transpose && transpose.getPermutation() == permutation;
 }
 
+OpOperand *imageOf(linalg::GenericOp root, int64_t channelDim) {
+  ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
+  if (root.getNumDpsInputs() != 2 || root.getNumReductionLoops() == 0 ||
+      output.size() < 3 || failed(inferLoopRoles(root)))
+    return nullptr;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (map.getNumResults() != output.size() || map.getResult(0) != output[0])
+      continue;
+    auto channel = dyn_cast<AffineDimExpr>(map.getResult(channelDim));
+    if (channel && linalg::isReductionIterator(
+                       root.getIteratorTypesArray()[channel.getPosition()]))
+      return input;
+  }
+  return nullptr;
+}
+
 bool goesChannelsFirst(Value result) {
   int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
   llvm::SetVector<Value> values;

@@ -13,6 +13,11 @@ bool isTranspose(mlir::Operation *op, llvm::ArrayRef<int64_t> permutation);
 // operations that read nothing of its size beside it.
 bool goesChannelsFirst(mlir::Value result);
 
+// The input of a convolution that has the batch and the image in the dimensions
+// in which the result has them, and what is summed, its channels, in
+// `channelDim`; null if `root` is none.
+mlir::OpOperand *imageOf(mlir::linalg::GenericOp root, int64_t channelDim);
+
 // Lets `root`, which starts with a fill, write its result in NCHW, before a
 // transpose, and read `image` so, behind one. Null where it does already.
 void runChannelsFirst(mlir::linalg::GenericOp root, mlir::OpOperand *image);

@@ -24,24 +24,15 @@ constexpr double worthwhile = 0.97;
 constexpr double maskedStore = 12;
 
 // The image of a convolution that reads it in NCHW; null if `root` is none.
-OpOperand *imageOf(linalg::GenericOp root) {
-  ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
-  if (root.getNumDpsInputs() != 2 || output.size() < 3 ||
-      failed(inferLoopRoles(root)))
+OpOperand *imageInRows(linalg::GenericOp root) {
+  OpOperand *image = imageOf(root, 1);
+  if (!image)
     return nullptr;
+  ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
   unsigned column =
       cast<AffineDimExpr>(output.drop_back().back()).getPosition();
-  for (OpOperand *input : root.getDpsInputOperands()) {
-    AffineMap map = root.getMatchingIndexingMap(input);
-    if (map.getNumResults() != output.size() || map.getResult(0) != output[0])
-      continue;
-    auto channel = dyn_cast<AffineDimExpr>(map.getResult(1));
-    if (map.getResults().back().isFunctionOfDim(column) && channel &&
-        linalg::isReductionIterator(
-            root.getIteratorTypesArray()[channel.getPosition()]))
-      return input;
-  }
-  return nullptr;
+  AffineExpr along = root.getMatchingIndexingMap(image).getResults().back();
+  return along.isFunctionOfDim(column) ? image : nullptr;
 }
 
 // Whether Winograd's filtering is for it, whose vectors are of channels.
@@ -118,7 +109,7 @@ struct TurnLoneConvolutions
       return;
     SmallVector<linalg::GenericOp> lone;
     getOperation().walk([&](linalg::GenericOp root) {
-      OpOperand *image = root.getNumReductionLoops() ? imageOf(root) : nullptr;
+      OpOperand *image = imageInRows(root);
       if (image && getElementTypeOrSelf(image->get()).isF32() &&
           root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
           goesChannelsFirst(root.getResult(0)) && !isFiltered(root, target) &&

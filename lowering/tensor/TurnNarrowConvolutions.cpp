@@ -21,28 +21,18 @@ constexpr double worthwhile = 0.7;
 
 // The image of a convolution with channels last whose windows move by one along
 // the rows; null if `root` is none.
-OpOperand *imageOf(linalg::GenericOp root) {
+OpOperand *slidingImage(linalg::GenericOp root) {
   AffineMap output = root.getIndexingMapsArray().back();
-  if (root.getNumDpsInputs() != 2 || failed(inferLoopRoles(root)) ||
-      output.getNumResults() < 3)
+  OpOperand *image = imageOf(root, output.getNumResults() - 1);
+  if (!image)
     return nullptr;
-  ArrayRef<AffineExpr> results = output.getResults();
-  unsigned pixel =
-      cast<AffineDimExpr>(results.drop_back().back()).getPosition();
-  for (OpOperand *input : root.getDpsInputOperands()) {
-    AffineMap map = root.getMatchingIndexingMap(input);
-    int64_t rank = map.getNumResults();
-    if (rank != output.getNumResults() || map.getResult(0) != results.front())
-      continue;
-    AffineExpr along = map.getResult(rank - 2);
-    bool slides = coefficient(along, pixel) == 1 && !isa<AffineDimExpr>(along);
-    auto channel = dyn_cast<AffineDimExpr>(map.getResult(rank - 1));
-    if (slides && channel &&
-        root.getIteratorTypesArray()[channel.getPosition()] ==
-            utils::IteratorType::reduction)
-      return input;
-  }
-  return nullptr;
+  auto beforeLast = [](AffineMap map) {
+    return map.getResults().drop_back().back();
+  };
+  unsigned pixel = cast<AffineDimExpr>(beforeLast(output)).getPosition();
+  AffineExpr along = beforeLast(root.getMatchingIndexingMap(image));
+  bool slides = coefficient(along, pixel) == 1 && !isa<AffineDimExpr>(along);
+  return slides ? image : nullptr;
 }
 
 // Compares cycles per pixel: multiply-adds of vectors, of which two are done at
@@ -88,7 +78,7 @@ struct TurnNarrowConvolutions
       return;
     SmallVector<std::pair<linalg::GenericOp, OpOperand *>> narrow;
     getOperation().walk([&](linalg::GenericOp root) {
-      OpOperand *image = root.getNumReductionLoops() ? imageOf(root) : nullptr;
+      OpOperand *image = slidingImage(root);
       if (image && root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
           isFasterInRows(root, image, target))
         narrow.push_back({root, image});
