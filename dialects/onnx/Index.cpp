@@ -75,15 +75,24 @@ int64_t wrapping(uint64_t number) { return int64_t(number); }
 // Names grow with every formula; one that is too long is no name.
 constexpr size_t longestName = 240;
 
+// As long as `text`, with blanks for what stands in quotes.
+std::string blankQuoted(StringRef text) {
+  std::string blank = text.str();
+  bool isQuoted = false;
+  for (char &c : blank) {
+    isQuoted ^= c == '\'';
+    if (isQuoted)
+      c = ' ';
+  }
+  return blank;
+}
+
 // Where the last of these characters stands outside of all parentheses and
 // quotes; npos if nowhere, or if parentheses do not match.
-size_t findOutside(StringRef text, StringRef characters) {
+size_t findOutside(StringRef name, StringRef characters) {
+  std::string text = blankQuoted(name);
   int64_t depth = 0;
-  bool isQuoted = false;
   for (size_t i = text.size(); i-- > 0;) {
-    isQuoted ^= text[i] == '\'';
-    if (isQuoted)
-      continue;
     depth += (text[i] == ')') - (text[i] == '(');
     if (depth < 0)
       break;
@@ -136,11 +145,7 @@ std::pair<StringRef, int64_t> splitOffset(StringRef name) {
 }
 
 bool hasDifference(StringRef name) {
-  bool isQuoted = false;
-  return llvm::any_of(name, [&](char c) {
-    isQuoted ^= c == '\'';
-    return c == '-' && !isQuoted;
-  });
+  return StringRef(blankQuoted(name)).contains('-');
 }
 
 Index plus(Index named_, int64_t number) {
@@ -186,10 +191,8 @@ bool consumeParentheses(StringRef &text) {
   if (!inner.consume_front("(") || !inner.consume_back(")"))
     return false;
   int64_t depth = 0;
-  bool isQuoted = false;
-  for (char c : inner) {
-    isQuoted ^= c == '\'';
-    depth += isQuoted ? 0 : (c == '(') - (c == ')');
+  for (char c : blankQuoted(inner)) {
+    depth += (c == '(') - (c == ')');
     if (depth < 0)
       return false;
   }
