@@ -1,6 +1,6 @@
 #include "compiler/SourceFile.h"
-#include "compiler/Input.h"
 #include "compiler/Dump.h"
+#include "compiler/Input.h"
 #include "compiler/Pipeline.h"
 #include "compiler/import/Importer.h"
 #include "dialects/onnxc/ModuleOptions.h"
