@@ -11,18 +11,16 @@ class Estimator {
 public:
   explicit Estimator(int64_t size) : size(size) {}
 
+  // Null of what does not fold and is no size.
   Attribute fold(Value value) {
     if (auto found = known.find(value); found != known.end())
       return found->second;
-    Operation *op = value.getDefiningOp();
     Attribute result;
-    if (isa_and_nonnull<memref::DimOp>(op) ||
-        (!op && value.getType().isIndex()))
-      result = IntegerAttr::get(IndexType::get(value.getContext()), size);
-    else if (op)
+    if (Operation *op = value.getDefiningOp(); op && !isa<memref::DimOp>(op))
       result = folded(op);
-    known[value] = result;
-    return result;
+    if (!result && value.getType().isIndex())
+      result = IntegerAttr::get(value.getType(), size);
+    return known[value] = result;
   }
 
 private:
@@ -47,11 +45,9 @@ private:
 
 } // namespace
 
-std::optional<int64_t> estimate(Value value, int64_t size) {
+int64_t estimate(Value value, int64_t size) {
   auto constant = dyn_cast_or_null<IntegerAttr>(Estimator(size).fold(value));
-  if (!constant)
-    return std::nullopt;
-  return constant.getValue().getSExtValue();
+  return constant ? constant.getValue().getSExtValue() : size;
 }
 
 } // namespace onnxc

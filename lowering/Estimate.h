@@ -4,8 +4,8 @@
 
 namespace onnxc {
 
-// The integer `value` where each size that the run alone knows is `size`, by
-// folding. Nothing where it does not fold.
-std::optional<int64_t> estimate(mlir::Value value, int64_t size);
+// The integer `value` where each number that does not follow from constants, as
+// a size that the run alone knows, is `size`.
+int64_t estimate(mlir::Value value, int64_t size);
 
 } // namespace onnxc

@@ -6,28 +6,20 @@
 // the kernel or of the sizes of its operands, never of the machine that runs
 // it.
 //
-// Peeling leaves several such loops in a row and single tiles between them. All
-// of them together are one sequence of steps, of which a task does a range. Few
-// steps are divided once more, along the loops in them that are marked as inner
-// ones.
-//
-// A loop around all others that may run but once, as over a batch of unknown
-// size, is no step: the steps in it are, in each of its iterations. How many
-// tasks there are is computed before the call then.
+// All of them together are one sequence of steps, of which a task does a range.
+// Few steps are divided once more, along the loops in them that are marked as
+// inner ones. Where the run alone knows how many steps there are, the number of
+// tasks is computed before the call.
 #include "lowering/Estimate.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/KernelSteps.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/WorkerScratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include <cmath>
 
 using namespace mlir;
@@ -44,33 +36,12 @@ constexpr int64_t mostTasks = 64;
 // So many steps keep workers busy equally long.
 constexpr int64_t manySteps = 16;
 
-bool writes(Operation &op) {
-  auto effects = getEffectsRecursively(&op);
-  return !effects || llvm::any_of(*effects, [](auto &instance) {
-    return isa<MemoryEffects::Write, MemoryEffects::Free>(instance.getEffect());
-  });
-}
-
-// A loop over tiles, or operations that do one tile.
-struct Step {
-  scf::ForOp loop;
-  SmallVector<Operation *> tile;
-  std::optional<int64_t> trips; // of a loop, where it is known
-};
-
-Step stepOf(scf::ForOp loop) {
-  std::optional<APInt> trips = loop.getStaticTripCount();
-  return {
-      loop, {}, trips ? std::optional(trips->getSExtValue()) : std::nullopt};
-}
-
 class Splitter {
 public:
-  explicit Splitter(func::FuncOp function)
-      : function(function), b(function.getLoc(), function.getContext()) {}
+  Splitter(func::FuncOp function, KernelSteps found)
+      : function(function), found(std::move(found)),
+        b(function.getLoc(), function.getContext()) {}
 
-  // Whether its outermost loops could be found.
-  bool findSteps();
   // Whether there can be more tasks than one.
   bool chooseTasks(int64_t work);
   // Returns the argument that is the worker's number.
@@ -80,17 +51,9 @@ public:
   Value tasksOf(func::CallOp call);
 
 private:
-  void promoteSingleLoop();
-  bool findStepsOf(Block &block);
-  bool enterLoop();
-  bool isKnownEarly(Value value);
-  bool areKnownEarly();
-  bool addTile(ArrayRef<Operation *> section);
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
-  std::optional<int64_t> total() const;
-  bool findInnerLoops();
   int64_t longestInnerLoop();
   void chooseTasksOfRun(int64_t work);
   void countSteps();
@@ -104,175 +67,17 @@ private:
   void restrict(scf::ForOp loop, Value from, Value to);
 
   func::FuncOp function;
+  KernelSteps found;
   ImplicitLocOpBuilder b;
-  SmallVector<scf::ForOp> around; // all steps, outermost first
-  SmallVector<Step> steps;
-  bool hasScratch = false;
   SmallVector<scf::ForOp> innerLoops;
   int64_t innerShares = 1; // of each step, at most where the run decides
   int64_t tasks = 1;       // where the sizes are known
 
   // Where the run decides.
-  llvm::SetVector<Operation *> early; // what bounds of loops are computed with
-  SmallVector<Value> inside;          // steps in an iteration of loops around
-  Value count;                        // of all steps
+  SmallVector<Value> inside; // steps in an iteration of loops around
+  Value count;               // of all steps
   int64_t tasksPerStep = 1, stepsPerTask = 1;
 };
-
-// A batch of one is a loop around all others.
-void Splitter::promoteSingleLoop() {
-  IRRewriter rewriter(function.getContext());
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto loop :
-         llvm::make_early_inc_range(function.front().getOps<scf::ForOp>()))
-      changed |= !loop->hasAttr(stepAttrName) &&
-                 succeeded(loop.promoteIfSingleIteration(rewriter));
-  }
-}
-
-// What is used after the section stays where everybody runs it; it may compute
-// and read, but not write.
-bool Splitter::addTile(ArrayRef<Operation *> section) {
-  llvm::SmallPtrSet<Operation *, 16> inside(section.begin(), section.end());
-  Step step;
-  for (Operation *op : llvm::reverse(section)) {
-    bool isUsedOutside = llvm::any_of(op->getUsers(), [&](Operation *user) {
-      while (user->getBlock() != op->getBlock())
-        user = user->getParentOp();
-      return !inside.contains(user);
-    });
-    bool isShared = isUsedOutside || isa<memref::AllocaOp>(op);
-    if (isShared && writes(*op))
-      return false;
-    if (isShared)
-      inside.erase(op);
-    else
-      step.tile.push_back(op);
-  }
-  if (llvm::none_of(step.tile, [](Operation *op) { return writes(*op); }))
-    return true; // nothing but values for others
-  std::reverse(step.tile.begin(), step.tile.end());
-  steps.push_back(std::move(step));
-  return true;
-}
-
-bool Splitter::findStepsOf(Block &block) {
-  SmallVector<Operation *> section;
-  for (Operation &op : block.without_terminator()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop || loop.getNumResults() != 0 || loop->hasAttr(tileAttrName)) {
-      section.push_back(&op);
-      continue;
-    }
-    if (!addTile(section))
-      return false;
-    section.clear();
-    steps.push_back(stepOf(loop));
-  }
-  if (!addTile(section))
-    return false;
-  // Scratch may hold what an earlier step left for a later one.
-  bool isSingle = steps.size() == 1 && steps.front().loop;
-  return (isSingle || !hasScratch) && (total() || areKnownEarly());
-}
-
-bool Splitter::findSteps() {
-  promoteSingleLoop();
-  hasScratch = !function.front().getOps<memref::AllocaOp>().empty();
-  if (!findStepsOf(function.front()))
-    return false;
-  while (enterLoop())
-    ;
-  return true;
-}
-
-// As if the only loop, whose iterations the run alone knows, had but one.
-bool Splitter::enterLoop() {
-  scf::ForOp loop = steps.size() == 1 ? steps.front().loop : nullptr;
-  if (!loop || steps.front().trips || loop->hasAttr(stepAttrName))
-    return false;
-  SmallVector<Step> outside = std::exchange(steps, {});
-  bool hasLoop =
-      findStepsOf(*loop.getBody()) &&
-      llvm::any_of(steps, [](const Step &step) { return step.loop; });
-  if (hasLoop)
-    around.push_back(loop);
-  else
-    steps = std::move(outside);
-  return hasLoop;
-}
-
-// Whether the arguments alone decide about it.
-bool Splitter::isKnownEarly(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == &function.front();
-  Operation *op = value.getDefiningOp();
-  if (early.contains(op))
-    return true;
-  auto isKnown = [&](Value operand) { return isKnownEarly(operand); };
-  return isPure(op) && op->getNumRegions() == 0 &&
-         llvm::all_of(op->getOperands(), isKnown) && early.insert(op);
-}
-
-bool Splitter::areKnownEarly() {
-  return llvm::all_of(steps, [&](const Step &step) {
-    scf::ForOp loop = step.loop;
-    return !loop ||
-           (isKnownEarly(loop.getLowerBound()) &&
-            isKnownEarly(loop.getUpperBound()) && isKnownEarly(loop.getStep()));
-  });
-}
-
-// Nothing where it is known to the run alone.
-std::optional<int64_t> Splitter::total() const {
-  int64_t sum = 0;
-  for (const Step &step : steps) {
-    if (step.loop && !step.trips)
-      return std::nullopt;
-    sum += step.loop ? *step.trips : 1;
-  }
-  return sum;
-}
-
-bool isPrivate(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory.getDefiningOp<memref::AllocaOp>() != nullptr;
-}
-
-// Whether all that is written is written in inner loops, and for others.
-bool Splitter::findInnerLoops() {
-  auto isInner = [](Operation *op) { return op->hasAttr(innerAttrName); };
-  auto visit = [&](Operation *op) -> WalkResult {
-    if (isInner(op)) {
-      innerLoops.push_back(cast<scf::ForOp>(op));
-      return WalkResult::skip();
-    }
-    bool isNest = op->getNumRegions() > 0;
-    return !isNest && writes(*op) ? WalkResult::interrupt()
-                                  : WalkResult::advance();
-  };
-  auto writesOutside = [&](const Step &step) {
-    scf::ForOp loop = step.loop;
-    if (loop)
-      return loop.getBody()->walk<WalkOrder::PreOrder>(visit).wasInterrupted();
-    return llvm::any_of(step.tile, [&](Operation *op) {
-      return op->walk<WalkOrder::PreOrder>(visit).wasInterrupted();
-    });
-  };
-  auto writesScratch = [](scf::ForOp loop) {
-    if (loop->hasAttr(stepAttrName))
-      return false;
-    auto effects = getEffectsRecursively(loop);
-    return !effects || llvm::any_of(*effects, [](auto &instance) {
-      return isa<MemoryEffects::Write>(instance.getEffect()) &&
-             (!instance.getValue() || isPrivate(instance.getValue()));
-    });
-  };
-  return llvm::none_of(steps, writesOutside) && !innerLoops.empty() &&
-         llvm::none_of(innerLoops, writesScratch);
-}
 
 int64_t Splitter::longestInnerLoop() {
   int64_t longest = 1;
@@ -282,13 +87,15 @@ int64_t Splitter::longestInnerLoop() {
 }
 
 bool Splitter::chooseTasks(int64_t work) {
-  if (!around.empty() || !total()) {
+  if (!found.around.empty() || !found.total()) {
     chooseTasksOfRun(work);
     return true;
   }
-  int64_t wanted = std::min(work / leastWork, mostTasks), all = *total();
+  int64_t wanted = std::min(work / leastWork, mostTasks), all = *found.total();
   tasks = std::min(wanted, all);
-  if (all != 0 && all < std::min(wanted, manySteps) && findInnerLoops()) {
+  if (all != 0 && all < std::min(wanted, manySteps))
+    innerLoops = found.innerLoops();
+  if (!innerLoops.empty()) {
     innerShares = std::min(wanted / all, longestInnerLoop());
     tasks = std::max(tasks, all * innerShares);
   }
@@ -299,15 +106,15 @@ bool Splitter::chooseTasks(int64_t work) {
 // estimated with.
 void Splitter::chooseTasksOfRun(int64_t work) {
   countSteps();
-  int64_t steps = estimate(count, unknownSize).value_or(unknownSize);
-  double perStep = double(work) / double(std::max<int64_t>(steps, 1));
+  int64_t steps = std::max<int64_t>(estimate(count, unknownSize), 1);
+  double perStep = double(work) / double(steps);
   if (perStep < double(leastWork)) {
     stepsPerTask = int64_t(std::ceil(double(leastWork) / perStep));
     return;
   }
   tasksPerStep = int64_t(std::min(perStep / leastWork, double(mostTasks)));
-  tasksPerStep =
-      findInnerLoops() ? std::min(tasksPerStep, longestInnerLoop()) : 1;
+  innerLoops = found.innerLoops();
+  tasksPerStep = std::min(tasksPerStep, longestInnerLoop());
   innerShares = tasksPerStep;
 }
 
@@ -315,7 +122,7 @@ void Splitter::chooseTasksOfRun(int64_t work) {
 void Splitter::countSteps() {
   Block &front = function.front();
   Operation *last = nullptr;
-  for (Operation *op : early) {
+  for (Operation *op : found.early) {
     if (last)
       op->moveAfter(last);
     else if (op != &front.front())
@@ -327,12 +134,12 @@ void Splitter::countSteps() {
   else
     b.setInsertionPointToStart(&front);
   count = index(0);
-  for (const Step &step : steps)
+  for (const Step &step : found.steps)
     count = arith::AddIOp::create(b, count, tripsOf(step));
-  inside.resize(around.size());
-  for (unsigned i = around.size(); i-- > 0;) {
+  inside.resize(found.around.size());
+  for (unsigned i = found.around.size(); i-- > 0;) {
     inside[i] = count;
-    count = arith::MulIOp::create(b, tripsOf(stepOf(around[i])), count);
+    count = arith::MulIOp::create(b, tripsOf(stepOf(found.around[i])), count);
   }
 }
 
@@ -442,7 +249,7 @@ void Splitter::splitInnerLoops(Value share, Value shares) {
 
 // Each loop around the steps runs while there are some of the range in it.
 void Splitter::splitAround(Value &from, Value &to) {
-  for (auto [loop, inside] : llvm::zip_equal(around, inside)) {
+  for (auto [loop, inside] : llvm::zip_equal(found.around, inside)) {
     Value some = arith::MaxUIOp::create(b, inside, index(1));
     Value low = loop.getLowerBound(), width = loop.getStep();
     Value first = arith::DivUIOp::create(b, from, some);
@@ -457,20 +264,20 @@ void Splitter::splitAround(Value &from, Value &to) {
 }
 
 void Splitter::splitSteps(Value task, Value tasks) {
-  Value all = count ? count : index(*total());
+  Value all = count ? count : index(*found.total());
   Value from = begin(all, task, tasks);
   Value to = begin(all, arith::AddIOp::create(b, task, index(1)), tasks);
   splitAround(from, to);
   // All shares before anything moves, this place included.
   SmallVector<std::pair<Value, Value>> shares;
   Value first = index(0);
-  for (const Step &step : steps) {
+  for (const Step &step : found.steps) {
     Value trips = tripsOf(step);
     Value low = within(from, first, trips);
     shares.push_back({low, within(to, first, trips)});
     first = b.createOrFold<arith::AddIOp>(first, trips);
   }
-  for (auto [step, share] : llvm::zip_equal(steps, shares)) {
+  for (auto [step, share] : llvm::zip_equal(found.steps, shares)) {
     auto [low, high] = share;
     if (step.loop) {
       b.setInsertionPoint(step.loop);
@@ -501,9 +308,12 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
         continue;
       ArrayRef<func::CallOp> calls = callsOf[function.getName()];
       std::optional<int64_t> scratch = scratchBytes(function, calls);
-      Splitter splitter(function);
-      if (work.getInt() < 2 * leastWork || !scratch || !splitter.findSteps())
+      if (work.getInt() < 2 * leastWork || !scratch)
         continue;
+      std::optional<KernelSteps> found = findSteps(function);
+      if (!found)
+        continue;
+      Splitter splitter(function, std::move(*found));
       if (!splitter.chooseTasks(work.getInt()))
         continue;
       divided.push_back({function, splitter.addArguments()});

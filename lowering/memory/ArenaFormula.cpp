@@ -162,7 +162,7 @@ uint64_t hintBytes(memref::AllocOp alloc, int64_t hint) {
     if (!ShapedType::isDynamic(size))
       bytes = llvm::SaturatingMultiply(bytes, uint64_t(size));
   for (Value size : alloc.getDynamicSizes()) {
-    int64_t elements = estimate(size, hint).value_or(1);
+    int64_t elements = estimate(size, hint);
     bytes = llvm::SaturatingMultiply(bytes,
                                      uint64_t(std::max<int64_t>(0, elements)));
   }
