@@ -158,6 +158,11 @@ def shapes():
     yield from results_of(PYTHON, ROOT / "test/shapes/run.py", BIN, BUILD / "shapes")
 
 
+def tasks():
+    """Kernels of symbolic sizes divided among threads, against ONNX Runtime."""
+    yield from results_of(PYTHON, ROOT / "test/tasks/run.py", BIN, BUILD / "tasks")
+
+
 def random():
     """Random operators with operands known or not, against ONNX Runtime."""
     yield from results_of(PYTHON, ROOT / "test/random/run.py", BIN, BUILD / "random")
@@ -204,7 +209,7 @@ def install():
 
 GROUPS = {"unit": ctest, "digits": digits, "install": install, "machines": machines, "models": models,
           "kernels": kernels, "accuracy": accuracy, "benchmark": benchmark, "guards": guards, "semantics": semantics,
-          "types": types, "random": random, "subgraphs": subgraphs, "shapes": shapes, "python": python,
+          "types": types, "random": random, "subgraphs": subgraphs, "shapes": shapes, "tasks": tasks, "python": python,
           "hostile": hostile, "conformance": conformance}
 
 

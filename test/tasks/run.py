@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Kernels whose sizes the run alone knows, large enough to be divided among threads, against ONNX Runtime.
+
+    run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
+
+Each runs with a batch of one and of three, alone and with three threads, bit for bit the same. Prints
+"PASS: name", or "FAIL: name" and why.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import differential
+
+BATCHES = 1, 3
+
+
+def normal(*shape):
+    return np.random.default_rng(5).normal(size=shape).astype(np.float32) * 0.3
+
+
+def node(op, inputs, **attributes):
+    """Of operands `x` and `w`, `-` for none, or what nodes before it made: their `op` in small letters."""
+    return helper.make_node(op, inputs.replace("-", "").split(" "), [op.lower()], name=op, **attributes)
+
+
+# Of [batch, 64, 256]: nodes and the constant `w`.
+ROWS = {
+    **{f"{op} of axis {axis}": ([node(op, "x", axis=axis)], None) for op in ("Softmax", "ArgMax") for axis in (1, 2)},
+    **{f"{op} of axes {axes}": ([node(op, "x w")], np.int64(axes))
+       for op in ("ReduceSum", "ReduceMax", "ReduceLogSumExp") for axes in ([1], [2], [1, 2])},
+    "CumSum": ([node("CumSum", "x w")], np.int64(1)),
+    "Transpose": ([node("Transpose", "x", perm=[2, 0, 1])], None),
+    "a chain": ([node("Exp", "x"), node("Tanh", "exp"), node("Mul", "tanh x")], None),
+    "LayerNormalization": ([node("LayerNormalization", "x w w")], normal(256)),
+    "InstanceNormalization": ([node("InstanceNormalization", "x w w")], normal(64)),
+    "MatMul": ([node("MatMul", "x w"), node("Relu", "matmul")], normal(256, 96)),
+    "MatMul of a constant": ([node("MatMul", "w x")], normal(96, 64)),
+    "attention": ([node("Transpose", "x", perm=[0, 2, 1]), node("MatMul", "x transpose"),
+                   node("Softmax", "matmul", axis=-1), node("Einsum", "softmax x", equation="bij,bjk->bik")], None),
+    "Concat": ([node("Concat", "x x", axis=1)], None),
+    "Gather": ([node("Gather", "x w", axis=1)], np.int64([3, 1, 60, 2] * 10)),
+    "Conv of rows": ([node("Conv", "x w", pads=[1, 1])], normal(48, 64, 3)),
+}
+
+# Of [batch, 16, 40, 48].
+IMAGES = {
+    "Conv 1x1": ([node("Conv", "x w"), node("Sigmoid", "conv")], normal(32, 16, 1, 1)),
+    "Conv 3x3": ([node("Conv", "x w", pads=[1] * 4), node("Add", "conv x")], normal(16, 16, 3, 3)),
+    "Conv 5x5, strides": ([node("Conv", "x w", pads=[2] * 4, strides=[2, 2])], normal(32, 16, 5, 5)),
+    "Conv, dilated": ([node("Conv", "x w", pads=[12] * 4, dilations=[12, 12])], normal(32, 16, 3, 3)),
+    "Conv, depthwise": ([node("Conv", "x w", pads=[1] * 4, group=16)], normal(16, 1, 3, 3)),
+    "Conv, grouped": ([node("Conv", "x w", pads=[1] * 4, group=4)], normal(32, 4, 3, 3)),
+    "ConvTranspose": ([node("ConvTranspose", "x w", strides=[2, 2], pads=[1] * 4)], normal(16, 8, 4, 4)),
+    "MaxPool": ([node("MaxPool", "x", kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2])], None),
+    "a gate": ([node("GlobalAveragePool", "x"), node("Mul", "x globalaveragepool")], None),
+    "Resize": ([node("Resize", "x - w", mode="linear")], np.float32([1, 1, 1.5, 1.5])),
+    "LRN": ([node("LRN", "x", size=5)], None),
+    "Pad": ([node("Pad", "x w", mode="reflect")], np.int64([0, 0, 2, 3, 0, 0, 1, 2])),
+}
+
+# Of [time, batch, 32].
+TIMES = {
+    "LSTM": ([node("LSTM", "x w r", hidden_size=64)], normal(1, 256, 32)),
+    "GRU": ([node("GRU", "x w r", hidden_size=64)], normal(1, 192, 32)),
+}
+
+
+# Families, which of their sizes are known, and what the others are. The batch is None here.
+ALL = [(ROWS, [None, 64, 256], (["n", 64, 256], ["n", "c", 256], ["n", "c", "t"])),
+       (IMAGES, [None, 16, 40, 48], (["n", 16, 40, 48], ["n", 16, "h", "w"])),
+       (TIMES, [40, None, 32], ([40, "n", 32], ["t", "n", 32]))]
+
+
+def build(nodes, constant, declared, sizes):
+    def made():
+        element = TensorProto.INT64 if nodes[-1].op_type == "ArgMax" else TensorProto.FLOAT
+        constants = {} if constant is None else {"w": constant}
+        if "r" in nodes[0].input:
+            constants["r"] = normal(1, constant.shape[1], 64)
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, declared)],
+            [helper.make_tensor_value_info(nodes[-1].output[0], element, None)],
+            [numpy_helper.from_array(data, name) for name, data in constants.items()])
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+        return proto, [[normal(*(batch if size is None else size for size in sizes))] for batch in BATCHES]
+    return made
+
+
+def cases():
+    for family, sizes, forms in ALL:
+        for name, (nodes, constant) in family.items():
+            for declared in forms:
+                yield f"{name}, {'x'.join(map(str, declared))}", (build(nodes, constant, declared, sizes), {
+                    "tolerances": ("--rtol", "1e-4", "--atol", "1e-5")})
+
+
+if __name__ == "__main__":
+    differential.main(dict(cases()))
