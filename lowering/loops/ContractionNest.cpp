@@ -78,44 +78,113 @@ FailureOr<AffineMap> positionOfYielded(Value tensor, linalg::GenericOp root) {
   return failure();
 }
 
-// Whether every access walks `outer` and `inner` as one loop.
-static bool walkAsOne(ContractionNest &nest, TileValues &values, unsigned outer,
-                      unsigned inner) {
-  std::optional<int64_t> size = getConstantIntValue(nest.sizes[inner]);
-  auto isPixelOfWindow = [&](const Border &window) {
-    return window.pixel == outer || window.pixel == inner;
+// Whether a dense buffer has these loops as neighbouring dimensions, or none of
+// them.
+static bool areNeighbours(Value tensor, AffineMap position,
+                          ArrayRef<unsigned> loops, ValueRange arguments) {
+  auto isFree = [&](AffineExpr index) {
+    return llvm::none_of(
+        loops, [&](unsigned loop) { return index.isFunctionOfDim(loop); });
   };
-  if (!size || llvm::any_of(nest.windows, isPixelOfWindow))
+  ArrayRef<AffineExpr> indices = position.getResults();
+  const AffineExpr *first = llvm::find_if_not(indices, isFree);
+  if (first == indices.end())
+    return true;
+  ArrayRef<AffineExpr> own(first, indices.end());
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  if (!argument || own.size() < loops.size())
     return false;
-  return llvm::all_of(values.accesses, [&](auto &entry) {
-    auto &strides = entry.second.strides;
-    std::optional<int64_t> far = getConstantIntValue(strides[outer]),
-                           near = getConstantIntValue(strides[inner]);
-    return far && near && *far == *size * *near;
-  });
+  Value buffer = arguments[argument.getArgNumber()];
+  auto isLoop = [&](auto pair) {
+    auto [loop, index] = pair;
+    return index == getAffineDimExpr(loop, index.getContext());
+  };
+  return cast<MemRefType>(buffer.getType()).getLayout().isIdentity() &&
+         llvm::all_of(llvm::zip_first(loops, own), isLoop) &&
+         llvm::all_of(own.drop_front(loops.size()), isFree);
 }
 
-// Two loops that every access walks as one become one: the 49 pixels of a 7x7
-// image make better tiles than seven rows of seven.
-static void collapseInto(ImplicitLocOpBuilder &b, ContractionNest &nest,
-                         TileValues &values, unsigned inner,
-                         ArrayRef<SmallVector<unsigned> *> groups) {
-  for (auto *group : groups)
-    for (unsigned outer : llvm::reverse(SmallVector<unsigned>(*group)))
-      if (outer != inner && walkAsOne(nest, values, outer, inner)) {
+namespace {
+
+// Makes one loop of those that every access walks as one: the 49 pixels of a
+// 7x7 image make better tiles than seven rows of seven.
+class Collapser {
+public:
+  Collapser(ImplicitLocOpBuilder &b, ContractionNest &nest, TileValues &values,
+            ValueRange arguments, const LoopRanges &ranges)
+      : b(b), nest(nest), values(values), arguments(arguments), ranges(ranges) {
+  }
+
+  void collapseInto(unsigned inner,
+                    ArrayRef<SmallVector<unsigned> *> groups) const {
+    SmallVector<unsigned> loops = {inner};
+    for (auto *group : groups) {
+      SmallVector<unsigned> candidates = *group;
+      for (unsigned outer : llvm::reverse(candidates)) {
+        if (outer == inner || !walkAsOne(outer, loops))
+          continue;
         nest.sizes[inner] = multiply(b, nest.sizes[outer], nest.sizes[inner]);
         nest.sizes[outer] = number(b, 1);
         llvm::erase(*group, outer);
+        loops.insert(loops.begin(), outer);
       }
-}
+    }
+  }
+
+private:
+  // `loops` have become one already, the last of them.
+  bool walkAsOne(unsigned outer, ArrayRef<unsigned> loops) const {
+    unsigned inner = loops.back();
+    auto isPixelOfWindow = [&](const Border &window) {
+      return window.pixel == outer || window.pixel == inner;
+    };
+    if (llvm::any_of(nest.windows, isPixelOfWindow))
+      return false;
+    SmallVector<unsigned> all = {outer};
+    llvm::append_range(all, loops);
+    auto isPart = [&](const LoopRanges::Range &range) {
+      return llvm::is_contained(all, range.loop);
+    };
+    bool areWhole = llvm::none_of(ranges.ranges, isPart);
+    std::optional<int64_t> size = getConstantIntValue(nest.sizes[inner]);
+    return llvm::all_of(values.accesses, [&](auto &entry) {
+      auto [tensor, position] = entry.first;
+      position = withoutUnitLoops(position);
+      auto &strides = entry.second.strides;
+      std::optional<int64_t> far = getConstantIntValue(strides[outer]),
+                             near = getConstantIntValue(strides[inner]);
+      if (size && far && near)
+        return *far == *size * *near;
+      return areWhole && areNeighbours(tensor, position, all, arguments);
+    });
+  }
+
+  // The single tap of a 1x1 window is no part of where a pixel lies.
+  AffineMap withoutUnitLoops(AffineMap position) const {
+    MLIRContext *context = position.getContext();
+    SmallVector<AffineExpr> loops;
+    for (auto [loop, range] : llvm::enumerate(nest.root.getStaticLoopRanges()))
+      loops.push_back(range == 1 ? getAffineConstantExpr(0, context)
+                                 : getAffineDimExpr(loop, context));
+    return position.replaceDimsAndSymbols(loops, {}, loops.size(), 0);
+  }
+
+  ImplicitLocOpBuilder &b;
+  ContractionNest &nest;
+  TileValues &values;
+  ValueRange arguments;
+  const LoopRanges &ranges;
+};
+
+} // namespace
 
 // The loop that runs down a tile: the innermost pixel loop with enough rows,
 // else the longest one.
-static void chooseRow(ImplicitLocOpBuilder &b, ContractionNest &nest,
-                      TileValues &values) {
-  for (unsigned inner : llvm::reverse(SmallVector<unsigned>(nest.pixels)))
+static void chooseRow(ContractionNest &nest, const Collapser &collapser) {
+  SmallVector<unsigned> pixels = nest.pixels;
+  for (unsigned inner : llvm::reverse(pixels))
     if (llvm::is_contained(nest.pixels, inner))
-      collapseInto(b, nest, values, inner, {&nest.pixels, &nest.batches});
+      collapser.collapseInto(inner, {&nest.pixels, &nest.batches});
   auto extent = [&](unsigned loop) {
     return getConstantIntValue(nest.sizes[loop]).value_or(INT64_MAX);
   };
@@ -187,9 +256,10 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
   bool isPlain = llvm::none_of(values.accesses, [](auto &entry) {
     return entry.second.group || entry.second.edge;
   });
+  Collapser collapser(b, nest, values, arguments, ranges);
   if (isPlain)
-    collapseInto(b, nest, values, roles.vector, {&nest.batches});
-  chooseRow(b, nest, values);
+    collapser.collapseInto(roles.vector, {&nest.batches});
+  chooseRow(nest, collapser);
   values.setRow(nest.row);
   return nest;
 }

@@ -1,0 +1,70 @@
+// RUN: onnxc-opt %s --expand-kernels --split-input-file | FileCheck %s
+
+// Pixels of unknown number that lie side by side are rows of one loop; so are those of all images.
+#tile = #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels>
+#image = affine_map<(n, h, w, f, i, j, c) -> (n, h + i, w + j, c)>
+#weight = affine_map<(n, h, w, f, i, j, c) -> (f, c, i, j)>
+#result = affine_map<(n, h, w, f, i, j, c) -> (n, h, w, f)>
+
+// CHECK-LABEL: func.func private @k_
+// CHECK-DAG: %[[N:.*]] = memref.dim %{{.*}}, %c0
+// CHECK-DAG: %[[H:.*]] = memref.dim %{{.*}}, %c1
+// CHECK-DAG: %[[W:.*]] = memref.dim %{{.*}}, %c2
+// CHECK: %[[IMAGE:.*]] = arith.muli %[[H]], %[[W]]
+// CHECK: %[[ALL:.*]] = arith.muli %[[N]], %[[IMAGE]]
+// CHECK: arith.floordivsi %[[ALL]], %c6
+func.func @dense(%X: memref<?x?x?x64xf32>, %W: memref<1x1x1x64x16xf32>, %Y: memref<?x?x?x16xf32>) {
+  onnxc.kernel #tile ins(%X, %W : memref<?x?x?x64xf32>, memref<1x1x1x64x16xf32>) outs(%Y : memref<?x?x?x16xf32>) {
+  ^bb0(%x: tensor<?x?x?x64xf32>, %w: tensor<1x1x1x64x16xf32>, %y: tensor<?x?x?x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<16x64x1x1xf32>
+    %b = linalg.unpack %w outer_dims_perm = [0, 2, 3, 1] inner_dims_pos = [0] inner_tiles = [16] into %e
+        : tensor<1x1x1x64x16xf32> -> tensor<16x64x1x1xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%y : tensor<?x?x?x16xf32>) -> tensor<?x?x?x16xf32>
+    %sum = linalg.generic {indexing_maps = [#image, #weight, #result], iterator_types = ["parallel", "parallel",
+        "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %b : tensor<?x?x?x64xf32>, tensor<16x64x1x1xf32>) outs(%start : tensor<?x?x?x16xf32>) {
+    ^bb1(%l: f32, %r: f32, %s: f32):
+      %p = arith.mulf %l, %r : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<?x?x?x16xf32>
+    onnxc.yield %sum : tensor<?x?x?x16xf32>
+  }
+  return
+}
+
+// -----
+
+// A part of a larger image is walked row by row.
+#tile = #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels>
+#image = affine_map<(n, h, w, f, i, j, c) -> (n, h + i, w + j, c)>
+#weight = affine_map<(n, h, w, f, i, j, c) -> (f, c, i, j)>
+#result = affine_map<(n, h, w, f, i, j, c) -> (n, h, w, f)>
+
+// CHECK-LABEL: func.func private @k_
+// CHECK-NOT: arith.muli %{{.*}}, %dim
+// CHECK: %[[W:.*]] = memref.dim %{{.*}}, %c2
+// CHECK: arith.floordivsi %[[W]], %c6
+func.func @part(%X: memref<?x?x?x64xf32, strided<[?, ?, 64, 1], offset: ?>>, %W: memref<1x1x1x64x16xf32>,
+                %Y: memref<?x?x?x16xf32>) {
+  onnxc.kernel #tile ins(%X, %W : memref<?x?x?x64xf32, strided<[?, ?, 64, 1], offset: ?>>, memref<1x1x1x64x16xf32>)
+      outs(%Y : memref<?x?x?x16xf32>) {
+  ^bb0(%x: tensor<?x?x?x64xf32>, %w: tensor<1x1x1x64x16xf32>, %y: tensor<?x?x?x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<16x64x1x1xf32>
+    %b = linalg.unpack %w outer_dims_perm = [0, 2, 3, 1] inner_dims_pos = [0] inner_tiles = [16] into %e
+        : tensor<1x1x1x64x16xf32> -> tensor<16x64x1x1xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%y : tensor<?x?x?x16xf32>) -> tensor<?x?x?x16xf32>
+    %sum = linalg.generic {indexing_maps = [#image, #weight, #result], iterator_types = ["parallel", "parallel",
+        "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %b : tensor<?x?x?x64xf32>, tensor<16x64x1x1xf32>) outs(%start : tensor<?x?x?x16xf32>) {
+    ^bb1(%l: f32, %r: f32, %s: f32):
+      %p = arith.mulf %l, %r : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<?x?x?x16xf32>
+    onnxc.yield %sum : tensor<?x?x?x16xf32>
+  }
+  return
+}
