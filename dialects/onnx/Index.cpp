@@ -215,6 +215,37 @@ Index combined(char sign, Index a, Index b) {
   }
 }
 
+// As one product of a number and of names in their order, so that what was
+// multiplied in another order has the same name and what was multiplied can be
+// divided.
+Index namedProduct(MLIRContext *context, const Factors &factors, bool isSize) {
+  if (factors.number == 0 || factors.names.empty())
+    return factors.number;
+  std::string all;
+  if (factors.number != 1)
+    all = std::to_string(factors.number);
+  for (StringRef name : factors.names) {
+    Index factor;
+    factor.name = StringAttr::get(context, name);
+    bool isAlone = factors.names.size() == 1 && all.empty();
+    all += (all.empty() ? "" : "*") + (isAlone ? name.str() : text(factor));
+  }
+  Index result = named(context, all);
+  result.isSize = isSize && result.name;
+  return result;
+}
+
+// The factors of what `divisor` divides without a rest.
+std::optional<Factors> quotientOf(Index product, Index divisor) {
+  if (!product.name || !divisor.number)
+    return std::nullopt;
+  Factors factors = factorsOf(product);
+  if (factors.number % *divisor.number != 0)
+    return std::nullopt;
+  factors.number /= *divisor.number;
+  return factors;
+}
+
 void addFactors(StringRef name, Factors &factors) {
   while (consumeParentheses(name)) {
   }
@@ -355,7 +386,10 @@ Index operator*(Index a, Index b) {
     return a;
   if (builderOf(a, b))
     return emit<arith::MulIOp>(a, b);
-  return formula(a, "*", b, true);
+  if (!isNamed(a) || !isNamed(b))
+    return {};
+  return namedProduct((a.name ? a.name : b.name).getContext(),
+                      factorsOf({a, b}), isAtLeastZero(a) && isAtLeastZero(b));
 }
 
 Index operator/(Index a, Index b) {
@@ -369,6 +403,9 @@ Index operator/(Index a, Index b) {
     return a;
   if (builderOf(a, b))
     return emit<arith::DivSIOp>(a, b.number ? b : notZero(b));
+  if (std::optional<Factors> quotient = quotientOf(a, b))
+    return namedProduct(a.name.getContext(), *quotient,
+                        a.isSize && *b.number > 0);
   return surelyEqual(a, b) ? Index(1) : formula(a, "/", b, false);
 }
 
@@ -379,6 +416,8 @@ Index operator%(Index a, Index b) {
     return *a.number % *b.number;
   if (builderOf(a, b))
     return emit<arith::RemSIOp>(a, b.number ? b : notZero(b));
+  if (quotientOf(a, b))
+    return 0;
   return formula(a, "%", b, false);
 }
 

@@ -48,3 +48,23 @@ func.func @computed_shapes_become_constants(%x: tensor<2x3xf32>) -> tensor<2xi64
   %twice = "onnx.Mul"(%shape, %two) : (tensor<2xi64>, tensor<i64>) -> tensor<2xi64>
   return %twice : tensor<2xi64>
 }
+
+// -----
+
+// What was multiplied is divided again, in whatever order: heads are split off and joined.
+// CHECK-LABEL: @products_are_divided
+func.func @products_are_divided(%x: tensor<197x?x768xf32, ["", "n", ""]>) -> tensor<?x?x?xf32> {
+  %heads = "onnx.Constant"() {value = dense<[197, -1, 64]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %images = "onnx.Constant"() {value = dense<[-1, 12, 197, 64]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %joined = "onnx.Constant"() {value = dense<[-1, 768]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %half = "onnx.Constant"() {value = dense<[-1, 2, 768]> : tensor<3xi64>} : () -> tensor<3xi64>
+  // CHECK: "onnx.Reshape"{{.*}} -> tensor<197x?x64xf32, ["", "12*n", ""]>
+  %a = "onnx.Reshape"(%x, %heads) : (tensor<197x?x768xf32, ["", "n", ""]>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  // CHECK: "onnx.Reshape"{{.*}} -> tensor<?x12x197x64xf32, ["n", "", "", ""]>
+  %b = "onnx.Reshape"(%a, %images) : (tensor<?x?x?xf32>, tensor<4xi64>) -> tensor<?x?x?x?xf32>
+  // CHECK: "onnx.Reshape"{{.*}} -> tensor<?x768xf32, ["197*n", ""]>
+  %c = "onnx.Reshape"(%b, %joined) : (tensor<?x?x?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  // CHECK: "onnx.Reshape"{{.*}} -> tensor<?x2x768xf32, ["(151296*n)/1536", "", ""]>
+  %d = "onnx.Reshape"(%c, %half) : (tensor<?x?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  return %d : tensor<?x?x?xf32>
+}
