@@ -179,20 +179,23 @@ private:
 } // namespace
 
 // The loop that runs down a tile: the innermost pixel loop with enough rows,
-// else the longest one.
+// else the longest one. What the run alone knows may be a batch of one.
 static void chooseRow(ContractionNest &nest, const Collapser &collapser) {
   SmallVector<unsigned> pixels = nest.pixels;
   for (unsigned inner : llvm::reverse(pixels))
     if (llvm::is_contained(nest.pixels, inner))
       collapser.collapseInto(inner, {&nest.pixels, &nest.batches});
-  auto extent = [&](unsigned loop) {
-    return getConstantIntValue(nest.sizes[loop]).value_or(INT64_MAX);
+  int64_t rows = nest.schedule.getRows();
+  auto known = [&](unsigned loop) {
+    return getConstantIntValue(nest.sizes[loop]);
   };
-  for (unsigned loop : llvm::reverse(nest.pixels)) {
-    if (!nest.row || (extent(*nest.row) < nest.schedule.getRows() &&
+  auto extent = [&](unsigned loop) {
+    return known(loop).value_or(2 * rows - 1);
+  };
+  for (unsigned loop : llvm::reverse(nest.pixels))
+    if (!nest.row || (known(*nest.row).value_or(0) < rows &&
                       extent(loop) > extent(*nest.row)))
       nest.row = loop;
-  }
   if (nest.row)
     llvm::erase(nest.pixels, *nest.row);
 }

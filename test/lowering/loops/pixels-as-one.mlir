@@ -68,3 +68,35 @@ func.func @part(%X: memref<?x?x?x64xf32, strided<[?, ?, 64, 1], offset: ?>>, %W:
   }
   return
 }
+
+// -----
+
+// Rows that are known to be many are better than a batch that may be one.
+#tile = #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels>
+#x = affine_map<(s, n, f, k) -> (n, s, k)>
+#w = affine_map<(s, n, f, k) -> (k, f)>
+#y = affine_map<(s, n, f, k) -> (s, n, f)>
+
+// CHECK-LABEL: func.func private @k_
+// CHECK: %[[N:.*]] = memref.dim
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[N]]
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c192{{.*}} step %c6
+func.func @sequence_first(%X: memref<?x197x64xf32>, %W: memref<1x64x16xf32>, %Y: memref<197x?x16xf32>) {
+  onnxc.kernel #tile ins(%X, %W : memref<?x197x64xf32>, memref<1x64x16xf32>) outs(%Y : memref<197x?x16xf32>) {
+  ^bb0(%a: tensor<?x197x64xf32>, %w: tensor<1x64x16xf32>, %c: tensor<197x?x16xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x16xf32>
+    %b = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %e
+        : tensor<1x64x16xf32> -> tensor<64x16xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%c : tensor<197x?x16xf32>) -> tensor<197x?x16xf32>
+    %sum = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<?x197x64xf32>, tensor<64x16xf32>) outs(%start : tensor<197x?x16xf32>) {
+    ^bb1(%l: f32, %r: f32, %s: f32):
+      %p = arith.mulf %l, %r : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<197x?x16xf32>
+    onnxc.yield %sum : tensor<197x?x16xf32>
+  }
+  return
+}
