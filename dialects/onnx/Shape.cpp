@@ -199,6 +199,17 @@ static double exactSteps(ArrayRef<int64_t> range) {
   return double((way - (step > 0 ? 1 : -1)) / step + 1);
 }
 
+// As many elements as a size has, where a range counts from 0 to it.
+static Dim countTo(ValueRange range) {
+  Sizes bounds;
+  for (Value value : range)
+    if (std::optional<Sizes> known = knownElements(value);
+        known && known->size() == 1)
+      bounds.push_back(known->front());
+  bool counts = bounds.size() == 3 && bounds[0].is(0) && bounds[2].is(1);
+  return counts && isNamedSize(bounds[1]) ? bounds[1].dim() : Dim();
+}
+
 LogicalResult inferRange(std::optional<Location> loc, ValueRange values,
                          SmallVectorImpl<Type> &types) {
   SmallVector<int64_t> ints; // start, limit, delta
@@ -215,7 +226,7 @@ LogicalResult inferRange(std::optional<Location> loc, ValueRange values,
   if (element.isUnsignedInteger() &&
       llvm::any_of(ints, [](int64_t number) { return number < 0; }))
     ints.clear();
-  Dim size;
+  Dim size = countTo(values);
   bool isKnown = ints.size() == 3 || reals.size() == 3;
   if (isKnown && (ints.size() == 3 ? ints[2] == 0 : reals[2] == 0))
     return emitOptionalError(loc, "the step of a range is zero");

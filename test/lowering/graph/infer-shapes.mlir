@@ -68,3 +68,17 @@ func.func @products_are_divided(%x: tensor<197x?x768xf32, ["", "n", ""]>) -> ten
   %d = "onnx.Reshape"(%c, %half) : (tensor<?x?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
   return %d : tensor<?x?x?xf32>
 }
+
+// -----
+
+// A range that counts to a size is as long.
+// CHECK-LABEL: @range_of_a_size
+// CHECK: "onnx.Range"{{.*}} -> tensor<?xi64, ["N"]>
+func.func @range_of_a_size(%x: tensor<?x4xf32, ["N", ""]>) -> tensor<?xi64> {
+  %zero = "onnx.Constant"() <{value = dense<0> : tensor<i64>}> : () -> tensor<i64>
+  %one = "onnx.Constant"() <{value = dense<1> : tensor<i64>}> : () -> tensor<i64>
+  %shape = "onnx.Shape"(%x) <{start = 0 : i64}> : (tensor<?x4xf32, ["N", ""]>) -> tensor<2xi64>
+  %n = "onnx.Gather"(%shape, %zero) <{axis = 0 : i64}> : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %y = "onnx.Range"(%zero, %n, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  return %y : tensor<?xi64>
+}
