@@ -41,6 +41,7 @@ void addGraph(OpPassManager &pm, const Options &options) {
   for (int round = 0; round < 2; ++round) {
     pm.addPass(createInferShapes());
     addCleanup(pm);
+    pm.addPass(createSliceBoxes());
     if (round == 0) {
       pm.addPass(createQuantizeToInteger());
       pm.addPass(createFoldAffine());

@@ -114,6 +114,25 @@ def MergeSiblings : Pass<"merge-siblings", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def SliceBoxes : Pass<"slice-boxes", "mlir::ModuleOp"> {
+  let summary = "Makes slices of indices that name a box";
+  let description = [{
+    Exporters write `x[:, 1:] += y` with a tensor of indices, put together from ranges. Where each of their components
+    surely counts along one dimension, ScatterND, GatherND and Gather are slices of the data.
+
+    ```mlir
+    %i = "onnx.Constant"() <{value = dense<[[0, 2], [0, 3], [0, 4]]> : tensor<3x2xi64>}>
+    %y = "onnx.ScatterND"(%x, %i, %u) <{reduction = "add"}> : (tensor<1x5xf32>, tensor<3x2xi64>, tensor<3xf32>)
+    // becomes
+    %s = "onnx.Slice"(%x, ...) : tensor<1x3xf32>
+    %v = "onnx.Unsqueeze"(%u, ...) : tensor<1x3xf32>
+    %t = "onnx.Add"(%s, %v)
+    %y = "x.WriteSlice"(%x, %t) <{starts = array<i64: 0, 2>, steps = array<i64: 1, 1>}>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxDialect"];
+}
+
 //===-- tensor --------------------------------------------------------------------------------------------------===//
 
 def OnnxToLinalg : Pass<"onnx-to-linalg", "mlir::ModuleOp"> {

@@ -31,3 +31,14 @@ def RequireOp : SizedOp<"Require", [1]> {
   let results = (outs Tensor:$y);
   let sizes = "x.sizes";
 }
+
+def WriteSliceOp : SizedOp<"WriteSlice", [1]> {
+  let summary = "The data with a part in place of the elements at starts, starts + steps, ...";
+  let opName = "x.WriteSlice";
+  let domain = "onnxc";
+  let family = "irregular";
+  let alike = [["data", "part"]];
+  let arguments = (ins Tensor:$data, Tensor:$part, Ints:$starts, Ints:$steps);
+  let results = (outs Tensor:$y);
+  let sizes = "data.sizes";
+}

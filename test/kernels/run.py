@@ -454,6 +454,30 @@ def samples():
         "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
 
 
+def boxes():
+    """Elements of x[:, :, 1:, 2:], named one by one as exporters name them."""
+    starts = [0, 0, 1, 2]
+    weights = {f"start{k}": np.int64([start]) for k, start in enumerate(starts)}
+    weights |= {f"column{k}": np.int64([-1] + [1] * (3 - k)) for k in range(4)}
+    weights |= {f"axis{k}": np.int64(k) for k in range(4)}
+    weights |= {"end": np.int64([2 ** 62]), "last": np.int64([-1]), "zero": np.int64(0), "one": np.int64(1)}
+    nodes = [("Shape", "x", "sizes", {})]
+    for k in range(4):
+        nodes += [("Gather", f"sizes axis{k}", f"size{k}", {}), ("Range", f"zero size{k} one", f"range{k}", {}),
+                  ("Slice", f"range{k} start{k} end", f"part{k}", {}), ("Reshape", f"part{k} column{k}", f"grid{k}", {})]
+    nodes += [("Add", "grid0 grid1", "sum1", {}), ("Add", "sum1 grid2", "sum2", {}), ("Add", "sum2 grid3", "sum", {}),
+              ("Shape", "sum", "box", {})]
+    for k in range(4):
+        nodes += [("Expand", f"grid{k} box", f"all{k}", {}), ("Unsqueeze", f"all{k} last", f"name{k}", {})]
+    nodes += [("Concat", "name0 name1 name2 name3", "i", {"axis": -1}), ("GatherND", "x i", "g", {})]
+    for shape, sizes in (([2, 3, 6, 7], None), (["n", 3, 6, 7], [[2, 3, 6, 7], [1, 3, 6, 7]])):
+        yield f"GatherND of a box of {shape}", chain(shape, nodes + [("Neg", "g", "y", {})], weights, sizes)
+        for reduction in ("none", "add", "max"):
+            scatter = [("Mul", "g g", "u", {}), ("Neg", "x", "d", {}),
+                       ("ScatterND", "d i u", "y", {"reduction": reduction})]
+            yield f"ScatterND of a box of {shape}, {reduction}", chain(shape, nodes + scatter, weights, sizes)
+
+
 def chains():
     yield "a product that is normalized in f32", chain([None, 24], [
         ("Cast", "x", "d", {"to": 11}), ("MatMul", "d w", "m", {}), ("LayerNormalization", "m s", "n", {}),
@@ -679,7 +703,7 @@ def strided():
 
 def all_cases():
     for kind in (convolutions, strided, siblings, pools, lone_windows, lone_convolutions, transposed_convolutions, products,
-                 rows, attention, samples, chains, selections, computed_positions, recurrent):
+                 rows, attention, samples, boxes, chains, selections, computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")

@@ -1,5 +1,6 @@
 // ScatterElements, ScatterND and TensorScatter: a copy of the data, into which
-// updates are written one after another, slices as a whole.
+// updates are written one after another, slices as a whole. WriteSlice is one
+// such slice.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
@@ -223,11 +224,24 @@ struct LowerTensorScatter : LowerScatter<TensorScatterOp> {
   }
 };
 
+struct LowerWriteSlice : LowerScatter<WriteSliceOp> {
+  using LowerScatter::LowerScatter;
+  FailureOr<Value> lower(WriteSliceOp op, ImplicitLocOpBuilder &builder,
+                         ArrayRef<Input> inputs) const override {
+    return tensor::InsertSliceOp::create(
+               builder, inputs[1].lowered, inputs[0].lowered,
+               folded(builder, sizesOf(op.getStarts())),
+               folded(builder, inputs[1].sizes),
+               folded(builder, sizesOf(op.getSteps())))
+        .getResult();
+  }
+};
+
 } // namespace
 
 void addScatterPatterns(TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<LowerScatterElements, LowerScatterND, LowerTensorScatter>(
-      types, patterns.getContext());
+  patterns.add<LowerScatterElements, LowerScatterND, LowerTensorScatter,
+               LowerWriteSlice>(types, patterns.getContext());
 }
 
 } // namespace onnxc
