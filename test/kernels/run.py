@@ -499,6 +499,12 @@ def chains():
                 {"zero": np.int64([0]), "three": np.int64([3]), "i": np.int64([[3], [-1], [3]])}, sizes)
         yield f"ScatterND of rows, {reduction}", chain([4, 5, 1], [("ScatterND", "x i u", "y", {"reduction": reduction})],
                                                        {"i": np.int64([[1, 4], [3, 0]]), "u": normal(2, 1)})
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            for shape, axis, sizes in (([5, 40], 0, None), ([3, 6, 5, 7], 1, None), ([3, 70001], -2, None),
+                                       ([1, 33], 0, None), (["a", 4, "b"], 1, [[2, 4, 37], [3, 4, 1], [1, 4, 70001]])):
+                yield f"CumSum of {shape} along {axis}, exclusive {exclusive}, reverse {reverse}", chain(shape, [
+                    ("CumSum", "x a", "y", {"exclusive": exclusive, "reverse": reverse})], {"a": np.int64(axis)}, sizes)
     gelu = [("Div", "x r", "a", {}), ("Erf", "a", "e", {}), ("Add", "e one", "f", {}), ("Mul", "x f", "g", {}),
             ("Mul", "g half", "y", {})]
     for shape, axes in (([9, 21, 40], [0]), ([9, 21, 40], [0, 1]), ([9, 21, 40], [1]), ([9, 21, 40], [0, 2]), ([70, 3], [0])):

@@ -1,14 +1,31 @@
 // CumSum and CumProd. The walk is row-major, so that whichever axis is meant,
-// at run time perhaps, the neighbour along it has been visited.
+// at run time perhaps, the neighbour along it has been visited. Where elements
+// lie side by side behind a known axis, a row of sums goes down the columns.
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
 namespace onnxc {
 namespace {
+
+// Elements behind the axis that fill a vector.
+constexpr int64_t shortestRow = 16;
+
+// Elements of a row of sums that stays in the cache; none without vectors.
+int64_t longestRow(ScanningOpInterface op, Type element) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  if (!target || target.getVectorBits() < 64)
+    return 0;
+  int64_t bytes = std::max(target.getL2ForBlocks() / 2, target.getL1Bytes());
+  int64_t length = bytes / elementBytes(storageType(element));
+  return length / shortestRow * shortestRow;
+}
 
 struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
   using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
@@ -28,14 +45,20 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
                           "is outside the rank", "axis")))
       return failure();
     Index axis = fromEnd(inputs[1].at(Sizes(inputs[1].rank(), 0)), x.rank());
-    auto step = [&](ArrayRef<Index> at, Tensors carried) {
-      return addOne(builder, op, x, axis, at, carried);
-    };
-    Value sums = visit(builder, x.sizes, {emptyOf(builder, x.sizes, x.element)},
-                       step)[0];
+    Value sums = goesInRows(op, x, axis) ? sumRows(builder, op, x, axis.get())
+                                         : sumElements(builder, op, x, axis);
     rewriter.replaceOp(
         op, castTo(builder, sums, getTypeConverter()->convertType(result)));
     return success();
+  }
+
+  static Value sumElements(ImplicitLocOpBuilder &builder,
+                           ScanningOpInterface op, const Input &x, Index axis) {
+    auto step = [&](ArrayRef<Index> at, Tensors carried) {
+      return addOne(builder, op, x, axis, at, carried);
+    };
+    return visit(builder, x.sizes, {emptyOf(builder, x.sizes, x.element)},
+                 step)[0];
   }
 
   static Tensors addOne(ImplicitLocOpBuilder &builder, ScanningOpInterface op,
@@ -62,6 +85,93 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
                        : select(first, element, op.combine(sum, element));
     return {insert(builder, store(scalars, value, x.element), carried[0], at)};
   }
+
+  // Vectors of elements behind the axis, which has some.
+  static bool goesInRows(ScanningOpInterface op, const Input &x, Index axis) {
+    if (!longestRow(op, x.element) || !axis.number ||
+        !x.sizes[axis.get()].number || x.sizes[axis.get()].is(0))
+      return false;
+    Index row = product(ArrayRef(x.sizes).drop_front(axis.get() + 1));
+    return !row.number || row.get() >= shortestRow;
+  }
+
+  // Columns are summed in blocks, whose sums stay in the cache.
+  static Value sumRows(ImplicitLocOpBuilder &builder, ScanningOpInterface op,
+                       const Input &x, int64_t axis) {
+    ArrayRef<Index> sizes = x.sizes;
+    Index row = product(sizes.drop_front(axis + 1));
+    Sizes flat = {product(sizes.take_front(axis)), sizes[axis], row};
+    Value from = reshaped(builder, x.lowered, x.sizes, flat);
+    int64_t most = longestRow(op, x.element);
+    Index blocks = ceilDiv(row, most);
+    Index width = ceilDiv(ceilDiv(row, blocks), shortestRow) * shortestRow;
+    auto block = [&](ArrayRef<Index> at, Tensors carried) {
+      Index first = at[1] * width;
+      Columns columns = {at[0], first, flat[1],
+                         blocks.is(1) ? row : least(width, row - first),
+                         row.number ? width : Index(most)};
+      return Tensors{
+          sumColumns(builder, op, x.element, from, carried[0], columns)};
+    };
+    Value sums = visit(builder, {flat[0], blocks},
+                       {emptyOf(builder, flat, x.element)}, block)[0];
+    return reshaped(builder, sums, flat, x.sizes);
+  }
+
+  struct Columns {
+    Index outer, first, rows, count, most;
+  };
+  static Value sumColumns(ImplicitLocOpBuilder &builder, ScanningOpInterface op,
+                          Type element, Value from, Value to, Columns columns) {
+    Type types[] = {element, element};
+    SmallVector<AffineMap> maps(3, builder.getMultiDimIdentityMap(1));
+    auto rowAt = [&](Index at) {
+      return op.isReversed() ? columns.rows - 1 - at : at;
+    };
+    // What becomes of the sums and of the elements written, one row of each.
+    auto step = [&](Index read, Index write, Tensors carried, Body body) {
+      Row source(builder, columns, read), target(builder, columns, write);
+      Tensors both = generic(builder, source.from(builder, from), element,
+                             {carried[0], target.from(builder, carried[1])},
+                             types, maps, parallel(1), body);
+      return Tensors{both[0], target.into(builder, carried[1], both[1])};
+    };
+    auto begin = [&](ScalarBuilder &, ArrayRef<Scalar> args) {
+      Scalar sum = op.isExclusive() ? op.identity() : args[0];
+      return SmallVector<Scalar>{sum, sum};
+    };
+    auto add = [&](ScalarBuilder &, ArrayRef<Scalar> args) {
+      Scalar sum = op.combine(args[1], args[0]);
+      return SmallVector<Scalar>{sum, sum};
+    };
+    Value sums = sliced(builder, emptyOf(builder, Sizes{columns.most}, element),
+                        Index(0), columns.count);
+    Tensors started = step(rowAt(0), rowAt(0), {sums, to}, begin);
+    auto next = [&](ArrayRef<Index> at, Tensors carried) {
+      Index write = rowAt(at[0] + 1);
+      return step(op.isExclusive() ? rowAt(at[0]) : write, write, carried, add);
+    };
+    return visit(builder, columns.rows - 1, started, next)[1];
+  }
+
+  // One row of the columns.
+  struct Row {
+    SmallVector<OpFoldResult> offsets, sizes, steps;
+    Row(ImplicitLocOpBuilder &builder, const Columns &columns, Index at)
+        : offsets(folded(builder, Sizes{columns.outer, at, columns.first})),
+          sizes(folded(builder, Sizes{1, 1, columns.count})),
+          steps(3, builder.getIndexAttr(1)) {}
+    Value from(ImplicitLocOpBuilder &builder, Value tensor) const {
+      auto type = tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
+          1, cast<RankedTensorType>(tensor.getType()), sizes);
+      return tensor::ExtractSliceOp::create(
+          builder, cast<RankedTensorType>(type), tensor, offsets, sizes, steps);
+    }
+    Value into(ImplicitLocOpBuilder &builder, Value tensor, Value row) const {
+      return tensor::InsertSliceOp::create(builder, row, tensor, offsets, sizes,
+                                           steps);
+    }
+  };
 };
 
 } // namespace
