@@ -56,6 +56,7 @@ void addGraph(OpPassManager &pm, const Options &options) {
 }
 
 void addTensor(OpPassManager &pm, const Options &options) {
+  pm.addPass(createWidenColumns());
   pm.addPass(createExpandComposite());
   pm.addPass(createFixLengths());
   pm.addPass(createInferShapes());

@@ -135,6 +135,26 @@ def SliceBoxes : Pass<"slice-boxes", "mlir::ModuleOp"> {
 
 //===-- tensor --------------------------------------------------------------------------------------------------===//
 
+def WidenColumns : Pass<"widen-columns", "mlir::ModuleOp"> {
+  let summary = "Takes several rows for one where a Softmax goes down a few columns";
+  let description = [{
+    Three columns fill three lanes of a vector. Five rows of them are one row of 15: what goes down the columns of that
+    is folded once more, over five, and spread again.
+
+    ```mlir
+    %y = "onnx.Softmax"(%x) {axis = 1} : tensor<64x1000x3xf32>
+    // becomes, here its maximum:
+    %w = "onnx.Reshape"(%x, ...) : tensor<64x200x15xf32>
+    %m = "onnx.ReduceMax"(%w, 1) : tensor<64x1x15xf32>
+    %f = "onnx.Reshape"(%m, ...) : tensor<64x5x3xf32>
+    %n = "onnx.ReduceMax"(%f, 1) : tensor<64x1x3xf32>
+    %s = "onnx.Expand"(%n, ...) : tensor<64x5x3xf32>
+    %t = "onnx.Reshape"(%s, ...) : tensor<64x1x15xf32>
+    ```
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def OnnxToLinalg : Pass<"onnx-to-linalg", "mlir::ModuleOp"> {
   let summary = "Lowers every onnx operation to linalg on tensors, one pattern per family";
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::math::MathDialect",

@@ -296,6 +296,10 @@ def products_around_a_norm():
 def rows():
     for axis in (-1, 1, 0):
         yield f"Softmax on axis {axis}", chain([3, 5, 37], [("Softmax", "x", "y", {"axis": axis})])
+    for op in ("Softmax", "LogSoftmax"):
+        for shape, axis, sizes in (([3, 40, 3], 1, None), ([2, 3, 64, 7], 2, None), ([24, 5, 2], 0, None),
+                                   (["a", 36, 5], 1, [[1, 36, 5], [4, 36, 5]]), ([2, 17, 6], 1, None), ([3, 197, 6], 1, None)):
+            yield f"{op} down the few columns of {shape}", chain(shape, [(op, "x", "y", {"axis": axis})], {}, sizes)
     yield "Softmax of long rows", chain([2, 5000], [("Softmax", "x", "y", {})])
     yield "Softmax, rows of the run", chain(["a", "b"], [("Softmax", "x", "y", {})], sizes=[[2, 3], [1, 70], [9, 16]])
     scale = {"s": normal(37), "o": normal(37, seed=5)}
