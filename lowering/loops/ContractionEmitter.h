@@ -1,5 +1,5 @@
-// Shared by the two files that write a contraction: EmitContraction.cpp the
-// loops around the tiles, EmitTile.cpp the tile.
+// Shared by the files that write a contraction: EmitContraction.cpp the loops
+// around the tiles, WalkRows.cpp those along their rows, EmitTile.cpp the tile.
 #pragma once
 #include "lowering/loops/ContractionNest.h"
 #include "lowering/loops/RowTiles.h"
@@ -16,7 +16,8 @@ struct Tile {
   int64_t rows = 1, vectors = 1;
   mlir::Value mask; // of the last vector's lanes; null where all exist
   // How the row's window is handled: every tap is inside, the live taps of
-  // each row are known here, or the only row restricts the taps' range.
+  // each row are known here, or the rows restrict the taps' range and those
+  // that lie beside the image read padding.
   enum { Inside, Unrolled, Clamped } border = Inside;
   int64_t firstRow = 0; // where Unrolled
   // Of a blocked product: the panels of a group, and a piece of the reduction
@@ -62,6 +63,11 @@ private:
   void walkDynamicRows(llvm::ArrayRef<int> steps, Tile tile);
   void walkRowRange(llvm::ArrayRef<int> steps, Tile tile,
                     mlir::OpFoldResult begin, mlir::OpFoldResult end);
+  void walkWhereInside(llvm::ArrayRef<int> steps, Tile tile);
+  bool readsBeside(const ContractionNest::SizedBorder &window);
+  bool mayRepeatRows();
+  std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
+  rowsInside(const ContractionNest::SizedBorder &window);
   // `walked` is what the loop goes along.
   void forEach(mlir::OpFoldResult begin, mlir::OpFoldResult end, int64_t step,
                llvm::function_ref<void(mlir::OpFoldResult)> body,
@@ -89,6 +95,14 @@ private:
   mlir::OpFoldResult firstLine(const Tile &tile, int64_t lines, int64_t share);
   void moveToNextPanel(Tile &tile);
   void prefetchWeights(const Tile &tile);
+  // How far a row's element lies from one that exists, and the lanes to read:
+  // all or none.
+  struct Beside {
+    mlir::Value shift, lanes;
+  };
+  Beside beside(const Tile &tile, int64_t row);
+  mlir::Value read(mlir::OpOperand *input, const Tile &tile, Cell at,
+                   Beside beside);
   void accumulate(Tile &tile, int64_t row, Accumulators &sums);
   bool isUnrolled(llvm::ArrayRef<unsigned> loops, const Tile &tile);
   bool isBlock(llvm::ArrayRef<unsigned> loops, const Tile &tile);

@@ -1,6 +1,7 @@
 #include "lowering/loops/ContractionNest.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -250,7 +251,16 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
           dimensionOf(b, pad.getSource(), window.dimension, arguments);
       if (!size)
         return failure();
-      nest.windows.push_back({window, size});
+      ContractionNest::SizedBorder border{window, size, {}, {}, {}, 0};
+      auto source = dyn_cast<BlockArgument>(pad.getSource());
+      Value padding = pad.getConstantPaddingValue();
+      if (source && padding &&
+          matchPattern(padding, m_Constant(&border.padding))) {
+        border.padded = pad;
+        border.pitch = values.pitch(source, window.dimension);
+        border.high = pad.getStaticHigh()[window.dimension];
+      }
+      nest.windows.push_back(border);
     }
   }
   if (failed(findSizes(b, nest, kernel, arguments)))

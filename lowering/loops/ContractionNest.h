@@ -16,6 +16,12 @@ struct ContractionNest {
 
   struct SizedBorder : Border {
     mlir::OpFoldResult size; // of the dimension without its padding
+    // What is padded, elements between neighbours there, and with what; null
+    // where rows beside the image cannot be read as padding.
+    mlir::Value padded;
+    mlir::OpFoldResult pitch;
+    mlir::Attribute padding;
+    int64_t high = 0; // of it behind the image, dynamic where not known here
   };
   llvm::SmallVector<SizedBorder> windows;
 

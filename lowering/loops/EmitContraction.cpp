@@ -6,6 +6,8 @@
 // Borders are peeled. Where an input is padded, the taps that would only
 // multiply zeros are left out: an outer pixel restricts the range of its tap, a
 // tile at the end of a row has its taps unrolled, each with the rows that live.
+// Where only the run knows how long a row is, a tile at its end has the taps
+// that any of its rows has, and rows that lack one multiply zeros.
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/ContractionEmitter.h"
 #include "lowering/loops/KernelWork.h"
@@ -126,7 +128,7 @@ void ContractionEmitter::copyPanel(OpOperand *input, Tile tile,
     elements *= *getConstantIntValue(nest.sizes[loop]);
   }
   Block *entry = b.getInsertionBlock();
-  while (isa<scf::ForOp>(entry->getParentOp()))
+  while (isa<scf::ForOp, scf::IfOp>(entry->getParentOp()))
     entry = entry->getParentOp()->getBlock();
   {
     OpBuilder::InsertionGuard guard(b);
@@ -283,158 +285,6 @@ void ContractionEmitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
     tile.loops[values.panelLoop()] = at;
     walkPanel(steps, tile);
   });
-}
-
-void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
-  if (!nest.row)
-    return walk(steps, tile);
-  std::optional<int64_t> extent = getConstantIntValue(nest.sizes[*nest.row]);
-  const ContractionNest::SizedBorder *border = nest.rowWindow();
-  if (!extent || (border && !getConstantIntValue(border->size)))
-    return walkDynamicRows(steps, tile);
-  std::optional<RowWindow> window = staticRowWindow();
-  if (window && !peelsTiles(*window, *extent, nest.schedule.getRows()))
-    return walkDynamicRows(steps, tile);
-  walkStaticRows(steps, tile, *extent);
-}
-
-// Of rows whose number is known.
-std::optional<RowWindow> ContractionEmitter::staticRowWindow() {
-  const ContractionNest::SizedBorder *border = nest.rowWindow();
-  if (!border)
-    return std::nullopt;
-  int64_t taps = *getConstantIntValue(nest.sizes[border->tap]);
-  return RowWindow{border->scale, border->low,
-                   (taps - 1) * border->dilation + 1, taps,
-                   *getConstantIntValue(border->size)};
-}
-
-// Where copies of the panels lie: a group of them, of one piece each.
-Access ContractionEmitter::accessOfRoom(const Tile &tile) {
-  int64_t columns = nest.schedule.getColumns(),
-          depth = nest.schedule.getDepth();
-  Access access{nest.room, number(b, 0),
-                SmallVector<OpFoldResult>(tile.loops.size(), number(b, 0))};
-  access.strides[nest.roles.vector] = number(b, 1);
-  OpFoldResult panel = number(b, depth ? depth * columns : columns);
-  for (unsigned loop : nest.roles.reductions) {
-    access.strides[loop] = number(b, columns);
-    if (!depth)
-      panel = multiply(b, panel, nest.sizes[loop]);
-  }
-  if (tile.firstPanel) {
-    access.strides[values.panelLoop()] = panel;
-    access.offset =
-        multiply(b, panel, subtract(b, number(b, 0), tile.firstPanel));
-  }
-  if (tile.from)
-    access.offset =
-        subtract(b, access.offset, multiply(b, tile.from, number(b, columns)));
-  return access;
-}
-
-// The first tile leaves copies of its panels, which the others read.
-void ContractionEmitter::walkCopiedRows(ArrayRef<int> steps, Tile tile,
-                                        ArrayRef<RowTiles> groups) {
-  AffineMap map = root.getMatchingIndexingMap(panels);
-  Access copies = accessOfRoom(tile);
-  values.accesses[{room(), map}] = copies;
-  Access &access = values.access(panels->get(), map);
-  Access original = access;
-  RowTiles first = groups.front();
-  tile.leaves = true;
-  walkTiles(steps, tile, {first.start, first.rows, 1});
-  tile.leaves = false;
-  access = copies;
-  walkTiles(steps, tile,
-            {first.start + first.rows, first.rows, first.count - 1});
-  for (RowTiles group : groups.drop_front())
-    walkTiles(steps, tile, group);
-  access = original;
-}
-
-void ContractionEmitter::walkStaticRows(ArrayRef<int> steps, Tile tile,
-                                        int64_t extent) {
-  std::vector<RowTiles> groups = balancedTiles(extent, nest.schedule.getRows());
-  if (panels)
-    return walkCopiedRows(steps, tile, groups);
-  for (RowTiles group : groups)
-    walkTiles(steps, tile, group);
-}
-
-void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
-                                   RowTiles group) {
-  tile.rows = group.rows;
-  std::optional<RowWindow> window = staticRowWindow();
-  auto start = [&](int64_t i) { return group.start + i * group.rows; };
-  for (int64_t i = 0; i < group.count;) {
-    int64_t end = i;
-    while (end < group.count &&
-           (!window || window->isInside(start(end), group.rows)))
-      ++end;
-    tile.border = end > i ? Tile::Inside : Tile::Unrolled;
-    tile.firstRow = start(i);
-    end = std::max(end, i + 1);
-    auto body = [&](OpFoldResult at) {
-      tile.loops[*nest.row] = at;
-      walk(steps, tile);
-    };
-    forEach(number(b, start(i)), number(b, start(end)), group.rows, body,
-            RowTilesStep);
-    i = end;
-  }
-}
-
-// Rows of unknown number: those at a border one by one, the others in whole
-// tiles and a rest in halves of one.
-void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
-  OpFoldResult extent = nest.sizes[*nest.row];
-  const ContractionNest::SizedBorder *window = nest.rowWindow();
-  if (!window)
-    return walkRowRange(steps, tile, number(b, 0), extent);
-  OpFoldResult taps = nest.sizes[window->tap];
-  int64_t scale = std::max<int64_t>(window->scale, 1);
-  OpFoldResult reach =
-      multiply(b, subtract(b, taps, number(b, 1)), number(b, window->dilation));
-  OpFoldResult begin = minimum(
-      b, number(b, llvm::divideCeil(std::max<int64_t>(window->low, 0), scale)),
-      extent);
-  OpFoldResult lastInside =
-      subtract(b, add(b, window->size, number(b, window->low - 1)), reach);
-  OpFoldResult end = minimum(
-      b,
-      maximum(b, add(b, floorDivide(b, lastInside, scale), number(b, 1)),
-              begin),
-      extent);
-  auto clamped = [&](OpFoldResult from, OpFoldResult to) {
-    Tile border = tile;
-    border.rows = 1;
-    border.border = Tile::Clamped;
-    auto body = [&](OpFoldResult at) {
-      border.loops[*nest.row] = at;
-      walk(steps, border);
-    };
-    forEach(from, to, 1, body, RowTilesStep);
-  };
-  clamped(number(b, 0), begin);
-  walkRowRange(steps, tile, begin, end);
-  clamped(end, extent);
-}
-
-void ContractionEmitter::walkRowRange(ArrayRef<int> steps, Tile tile,
-                                      OpFoldResult begin, OpFoldResult end) {
-  for (int64_t rows = nest.schedule.getRows(); rows > 0;
-       rows = llvm::PowerOf2Ceil(rows) / 2) {
-    tile.rows = rows;
-    OpFoldResult tiles = floorDivide(b, subtract(b, end, begin), rows);
-    OpFoldResult rest = add(b, begin, multiply(b, tiles, number(b, rows)));
-    auto body = [&](OpFoldResult at) {
-      tile.loops[*nest.row] = at;
-      walk(steps, tile);
-    };
-    forEach(begin, rest, rows, body, RowTilesStep);
-    begin = rest;
-  }
 }
 
 } // namespace contraction

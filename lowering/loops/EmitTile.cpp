@@ -232,7 +232,8 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
     endTap();
 }
 
-// The taps of a window that lie inside of the input at the tile's pixel.
+// The taps of a window that lie inside of the input at the tile's pixel, or at
+// any row of the tile.
 std::pair<OpFoldResult, OpFoldResult>
 ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
                              const Tile &tile) {
@@ -245,9 +246,15 @@ ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
     first =
         add(b, first,
             multiply(b, tile.loops[*window.pixel], number(b, window.scale)));
+  OpFoldResult last = first;
+  if (isRow && tile.rows > 1) {
+    last = add(b, first, number(b, (tile.rows - 1) * window.scale));
+    // Between the rows there may be taps for none; they need an image, too.
+    taps = minimum(b, taps, multiply(b, taps, window.size));
+  }
   int64_t dilation = window.dilation;
   OpFoldResult below =
-      floorDivide(b, subtract(b, number(b, dilation - 1), first), dilation);
+      floorDivide(b, subtract(b, number(b, dilation - 1), last), dilation);
   OpFoldResult behind = add(
       b,
       floorDivide(b, subtract(b, subtract(b, window.size, number(b, 1)), first),
@@ -378,15 +385,59 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
   }
 }
 
+// What the row reads, along the window that tiles at a border lack a part of.
+ContractionEmitter::Beside ContractionEmitter::beside(const Tile &tile,
+                                                      int64_t row) {
+  const ContractionNest::SizedBorder *window = nest.rowWindow();
+  if (tile.border != Tile::Clamped || tile.rows == 1)
+    return {};
+  // Only rows at the ends of the image lack taps, and so many at each.
+  bool isLast = ShapedType::isDynamic(window->high) ||
+                (tile.rows - 1 - row) * window->scale < window->high;
+  if (row * window->scale >= window->low && !isLast)
+    return {};
+  OpFoldResult pixel = add(b, tile.loops[*nest.row], number(b, row));
+  OpFoldResult index = subtract(
+      b,
+      add(b, multiply(b, pixel, number(b, window->scale)),
+          multiply(b, tile.loops[window->tap], number(b, window->dilation))),
+      number(b, window->low));
+  OpFoldResult nearest =
+      maximum(b, minimum(b, index, subtract(b, window->size, number(b, 1))),
+              number(b, 0));
+  OpFoldResult shift = multiply(b, subtract(b, nearest, index), window->pitch);
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                       asValue(b, nearest), asValue(b, index));
+  Value count = arith::SelectOp::create(b, exists, asValue(b, number(b, lanes)),
+                                        asValue(b, number(b, 0)));
+  return {asValue(b, shift), firstLanes(b, lanes, count)};
+}
+
+// Padding is selected for whole vectors: LLVM would make a loop of its own of
+// each case of a condition that is no vector.
+Value ContractionEmitter::read(OpOperand *input, const Tile &tile, Cell at,
+                               Beside beside) {
+  AffineMap map = root.getMatchingIndexingMap(input);
+  if (!beside.shift || nest.rowWindow()->padded != input->get())
+    return values.at(input->get(), map, tile.loops, at);
+  at.shift = beside.shift;
+  Value value = values.at(input->get(), map, tile.loops, at);
+  auto type = cast<VectorType>(value.getType());
+  Value padding = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, nest.rowWindow()->padding));
+  return arith::SelectOp::create(b, beside.lanes, value, padding);
+}
+
 void ContractionEmitter::accumulate(Tile &tile, int64_t row,
                                     Accumulators &sums) {
+  Beside beside = this->beside(tile, row);
   for (int64_t vector = 0; vector < tile.vectors; ++vector) {
     Cell at = cell(tile, row, vector);
     SmallVector<Value> operands;
     for (OpOperand *input : root.getDpsInputOperands()) {
       AffineMap map = root.getMatchingIndexingMap(input);
       operands.push_back(root.payloadUsesValueFromOperand(input)
-                             ? values.at(input->get(), map, tile.loops, at)
+                             ? read(input, tile, at, beside)
                              : Value());
       if (tile.leaves && row == 0 && input == panels)
         values.store(operands.back(), room(), map, tile.loops,

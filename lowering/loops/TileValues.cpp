@@ -20,6 +20,7 @@ TileValues::TileValues(ImplicitLocOpBuilder &b, ValueRange arguments,
 
 void TileValues::forgetLoads() {
   movingParts.clear();
+  shifted.clear();
   loads.clear();
 }
 
@@ -114,8 +115,8 @@ LogicalResult TileValues::addEdge(tensor::PadOp pad, AffineMap position) {
       return failure();
     OpFoldResult size = memref::getMixedSize(
         b, b.getLoc(), arguments[argument.getArgNumber()], i);
-    OpFoldResult pitch = flattened.find(argument)->second.second.strides[i];
-    access(argument, position).edge = Edge{index, size, pitch, padding};
+    access(argument, position).edge =
+        Edge{index, size, pitch(argument, i), padding};
   }
   return success();
 }
@@ -238,6 +239,12 @@ TileValues::Address TileValues::address(const Access &access, const void *key,
   if (!cached)
     cached = asValue(b, moving);
   moving = cached;
+  if (cell.shift) {
+    Value &sum = shifted[{cached, cell.shift}];
+    if (!sum)
+      sum = arith::AddIOp::create(b, cached, cell.shift);
+    moving = sum;
+  }
   if (row)
     term(access.strides[*row], number(b, cell.row));
   term(access.strides[vector], alongLanes(access, number(b, cell.column)));

@@ -37,7 +37,8 @@ struct Access {
 // Where a vector lies: at the loops' values, `row` and `column` further.
 struct Cell {
   int64_t row = 0, column = 0;
-  mlir::Value mask; // of the lanes that exist; null where all do
+  mlir::Value mask;       // of the lanes that exist; null where all do
+  mlir::Value shift = {}; // elements from there to what is read; may be null
 };
 
 class TileValues {
@@ -62,6 +63,12 @@ public:
   void store(mlir::Value vector, mlir::BlockArgument argument,
              mlir::AffineMap position, llvm::ArrayRef<mlir::OpFoldResult> loops,
              Cell cell);
+
+  // Elements between neighbours along a dimension of an argument that was
+  // traced.
+  mlir::OpFoldResult pitch(mlir::BlockArgument argument, unsigned dimension) {
+    return flattened.find(argument)->second.second.strides[dimension];
+  }
 
   // Asks for the vector of `tensor`, which is in memory, to be in the first
   // cache soon, or in the second. No harm if it lies behind the buffer's end.
@@ -118,6 +125,7 @@ private:
   int64_t lanes, columns;
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, Access>> flattened;
   llvm::DenseMap<const void *, mlir::Value> movingParts;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> shifted;
   llvm::DenseMap<std::tuple<const void *, mlir::Value, int64_t, mlir::Value>,
                  mlir::Value>
       loads;

@@ -135,6 +135,17 @@ def convolutions():
     widths = [[1, 20, 2, width] for width in (*range(1, 17), 29, 43)]
     yield "1x1, every width", convolution([1, 20, 2, "w"], 40, (1, 1), sizes=widths)
     yield "3x3, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths, **same)
+    # Tiles at borders that only the run finds, up to images that no tap but the middle one meets.
+    yield "3x3, dilation 2, every width", convolution(
+        [1, 20, 2, "w"], 40, (3, 3), sizes=widths, pads=[2] * 4, dilations=[2, 2])
+    yield "3x3, dilation 12, every width", convolution(
+        [1, 20, 2, "w"], 40, (3, 3), sizes=widths, pads=[12] * 4, dilations=[12, 12])
+    yield "3x5, stride 2, dilation 3, every width, pads that differ", convolution(
+        [1, 20, 2, "w"], 40, (3, 5), sizes=widths, pads=[1, 7, 1, 9], strides=[1, 2], dilations=[1, 3])
+    yield "3 taps, every length", convolution(
+        [1, 20, "l"], 40, (3,), sizes=[[1, 20, length] for *_, length in widths], pads=[1, 1])
+    yield "three dimensions of the run", convolution([1, 20, "t", "h", "w"], 40, (3, 3, 3), pads=[1] * 6, sizes=[
+        [1, 20, 2, 3, 1], [1, 20, 1, 2, 4], [1, 20, 3, 2, 11], [1, 20, 2, 1, 14]])
     # Longer windows than code for each tile at a border pays for.
     yield "depthwise 31x31", convolution([1, 20, 32, 32], 20, (31, 31), group=20, pads=[15] * 4)
     yield "depthwise 13x21, stride 2, pads that differ", convolution(

@@ -12,7 +12,9 @@
 // CHECK-DAG: %[[W:.*]] = memref.dim %{{.*}}, %c2
 // CHECK: %[[IMAGE:.*]] = arith.muli %[[H]], %[[W]]
 // CHECK: %[[ALL:.*]] = arith.muli %[[N]], %[[IMAGE]]
-// CHECK: arith.floordivsi %[[ALL]], %c6
+// CHECK: %[[LAST:.*]] = arith.subi %[[ALL]], %c1
+// CHECK: arith.addi %[[LAST]], %c4
+// CHECK: arith.floordivsi %{{.*}}, %c6
 func.func @dense(%X: memref<?x?x?x64xf32>, %W: memref<1x1x1x64x16xf32>, %Y: memref<?x?x?x16xf32>) {
   onnxc.kernel #tile ins(%X, %W : memref<?x?x?x64xf32>, memref<1x1x1x64x16xf32>) outs(%Y : memref<?x?x?x16xf32>) {
   ^bb0(%x: tensor<?x?x?x64xf32>, %w: tensor<1x1x1x64x16xf32>, %y: tensor<?x?x?x16xf32>):
@@ -45,7 +47,9 @@ func.func @dense(%X: memref<?x?x?x64xf32>, %W: memref<1x1x1x64x16xf32>, %Y: memr
 // CHECK-LABEL: func.func private @k_
 // CHECK-NOT: arith.muli %{{.*}}, %dim
 // CHECK: %[[W:.*]] = memref.dim %{{.*}}, %c2
-// CHECK: arith.floordivsi %[[W]], %c6
+// CHECK: %[[LAST:.*]] = arith.subi %[[W]], %c1
+// CHECK: arith.addi %[[LAST]], %c4
+// CHECK: arith.floordivsi %{{.*}}, %c6
 func.func @part(%X: memref<?x?x?x64xf32, strided<[?, ?, 64, 1], offset: ?>>, %W: memref<1x1x1x64x16xf32>,
                 %Y: memref<?x?x?x16xf32>) {
   onnxc.kernel #tile ins(%X, %W : memref<?x?x?x64xf32, strided<[?, ?, 64, 1], offset: ?>>, memref<1x1x1x64x16xf32>)

@@ -1,0 +1,267 @@
+// How a contraction walks along rows: in tiles, each of which knows which taps
+// of a padded window its rows have.
+#include "lowering/loops/ContractionEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace onnxc::contraction {
+
+void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
+  if (!nest.row)
+    return walk(steps, tile);
+  std::optional<int64_t> extent = getConstantIntValue(nest.sizes[*nest.row]);
+  const ContractionNest::SizedBorder *border = nest.rowWindow();
+  if (!extent || (border && !getConstantIntValue(border->size)))
+    return walkDynamicRows(steps, tile);
+  std::optional<RowWindow> window = staticRowWindow();
+  if (window && !peelsTiles(*window, *extent, nest.schedule.getRows()))
+    return walkDynamicRows(steps, tile);
+  walkStaticRows(steps, tile, *extent);
+}
+
+// Of rows whose number is known.
+std::optional<RowWindow> ContractionEmitter::staticRowWindow() {
+  const ContractionNest::SizedBorder *border = nest.rowWindow();
+  if (!border)
+    return std::nullopt;
+  int64_t taps = *getConstantIntValue(nest.sizes[border->tap]);
+  return RowWindow{border->scale, border->low,
+                   (taps - 1) * border->dilation + 1, taps,
+                   *getConstantIntValue(border->size)};
+}
+
+// Where copies of the panels lie: a group of them, of one piece each.
+Access ContractionEmitter::accessOfRoom(const Tile &tile) {
+  int64_t columns = nest.schedule.getColumns(),
+          depth = nest.schedule.getDepth();
+  Access access{nest.room, number(b, 0),
+                SmallVector<OpFoldResult>(tile.loops.size(), number(b, 0))};
+  access.strides[nest.roles.vector] = number(b, 1);
+  OpFoldResult panel = number(b, depth ? depth * columns : columns);
+  for (unsigned loop : nest.roles.reductions) {
+    access.strides[loop] = number(b, columns);
+    if (!depth)
+      panel = multiply(b, panel, nest.sizes[loop]);
+  }
+  if (tile.firstPanel) {
+    access.strides[values.panelLoop()] = panel;
+    access.offset =
+        multiply(b, panel, subtract(b, number(b, 0), tile.firstPanel));
+  }
+  if (tile.from)
+    access.offset =
+        subtract(b, access.offset, multiply(b, tile.from, number(b, columns)));
+  return access;
+}
+
+// The first tile leaves copies of its panels, which the others read.
+void ContractionEmitter::walkCopiedRows(ArrayRef<int> steps, Tile tile,
+                                        ArrayRef<RowTiles> groups) {
+  AffineMap map = root.getMatchingIndexingMap(panels);
+  Access copies = accessOfRoom(tile);
+  values.accesses[{room(), map}] = copies;
+  Access &access = values.access(panels->get(), map);
+  Access original = access;
+  RowTiles first = groups.front();
+  tile.leaves = true;
+  walkTiles(steps, tile, {first.start, first.rows, 1});
+  tile.leaves = false;
+  access = copies;
+  walkTiles(steps, tile,
+            {first.start + first.rows, first.rows, first.count - 1});
+  for (RowTiles group : groups.drop_front())
+    walkTiles(steps, tile, group);
+  access = original;
+}
+
+void ContractionEmitter::walkStaticRows(ArrayRef<int> steps, Tile tile,
+                                        int64_t extent) {
+  std::vector<RowTiles> groups = balancedTiles(extent, nest.schedule.getRows());
+  if (panels)
+    return walkCopiedRows(steps, tile, groups);
+  for (RowTiles group : groups)
+    walkTiles(steps, tile, group);
+}
+
+void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
+                                   RowTiles group) {
+  tile.rows = group.rows;
+  std::optional<RowWindow> window = staticRowWindow();
+  auto start = [&](int64_t i) { return group.start + i * group.rows; };
+  for (int64_t i = 0; i < group.count;) {
+    int64_t end = i;
+    while (end < group.count &&
+           (!window || window->isInside(start(end), group.rows)))
+      ++end;
+    tile.border = end > i ? Tile::Inside : Tile::Unrolled;
+    tile.firstRow = start(i);
+    end = std::max(end, i + 1);
+    auto body = [&](OpFoldResult at) {
+      tile.loops[*nest.row] = at;
+      walk(steps, tile);
+    };
+    forEach(number(b, start(i)), number(b, start(end)), group.rows, body,
+            RowTilesStep);
+    i = end;
+  }
+}
+
+// Rows of unknown number. Where a window slides along them, tiles at an end of
+// the image read padding beside it. A tap of a depthwise window is too little
+// work for that: rows there are computed one by one.
+void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
+  OpFoldResult extent = nest.sizes[*nest.row];
+  const ContractionNest::SizedBorder *window = nest.rowWindow();
+  if (!window || readsBeside(*window))
+    return walkRowRange(steps, tile, number(b, 0), extent);
+  auto [begin, end] = rowsInside(*window);
+  auto single = [&](OpFoldResult from, OpFoldResult to) {
+    Tile border = tile;
+    border.border = Tile::Clamped;
+    auto body = [&](OpFoldResult at) {
+      border.loops[*nest.row] = at;
+      walk(steps, border);
+    };
+    forEach(from, to, 1, body, RowTilesStep);
+  };
+  single(number(b, 0), begin);
+  walkRowRange(steps, tile, begin, end);
+  single(end, extent);
+}
+
+// Whether a tile may hold rows that lack a tap.
+bool ContractionEmitter::readsBeside(
+    const ContractionNest::SizedBorder &window) {
+  return window.padded && !isDepthwise(root, nest.roles);
+}
+
+// The rows for which all taps lie inside of the image.
+std::pair<OpFoldResult, OpFoldResult>
+ContractionEmitter::rowsInside(const ContractionNest::SizedBorder &window) {
+  OpFoldResult extent = nest.sizes[*nest.row], taps = nest.sizes[window.tap];
+  int64_t scale = std::max<int64_t>(window.scale, 1);
+  OpFoldResult reach =
+      multiply(b, subtract(b, taps, number(b, 1)), number(b, window.dilation));
+  OpFoldResult begin = minimum(
+      b, number(b, llvm::divideCeil(std::max<int64_t>(window.low, 0), scale)),
+      extent);
+  OpFoldResult lastInside =
+      subtract(b, add(b, window.size, number(b, window.low - 1)), reach);
+  OpFoldResult end = minimum(
+      b,
+      maximum(b, add(b, floorDivide(b, lastInside, scale), number(b, 1)),
+              begin),
+      extent);
+  return {begin, end};
+}
+
+// Not where a sum is continued or waits in the output: another task may do the
+// same rows at that time.
+bool ContractionEmitter::mayRepeatRows() {
+  Tile tile;
+  tile.rows = nest.schedule.getRows();
+  tile.vectors = nest.schedule.getColumns() / lanes;
+  return tile.rows > 1 && !getConstantIntValue(nest.sizes[*nest.row]) &&
+         !isDepthwise(root, nest.roles) && !panels &&
+         !nest.schedule.getDepth() && !finishesInLoop(tile) &&
+         llvm::none_of(kernel.getDpsInitsMutable(), [&](OpOperand &output) {
+           return kernel.readsOutput(output);
+         });
+}
+
+// `count` where `index` is at least `least`.
+static OpFoldResult noneBelow(ImplicitLocOpBuilder &b, OpFoldResult index,
+                              int64_t least, OpFoldResult count) {
+  Value isEnough =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, asValue(b, index),
+                            asValue(b, number(b, least)));
+  return OpFoldResult(arith::SelectOp::create(b, isEnough, asValue(b, count),
+                                              asValue(b, number(b, 0)))
+                          .getResult());
+}
+
+// How many tiles of `rows` rows `all` rows begin with if the last tile may
+// overlap the one before. Of a rest, two tiles of half the rows take one whole
+// tile along if they can; less than half a tile is enough for it otherwise.
+static OpFoldResult wholeTiles(ImplicitLocOpBuilder &b, OpFoldResult all,
+                               int64_t rows) {
+  int64_t half = llvm::PowerOf2Ceil(rows) / 2;
+  OpFoldResult last = subtract(b, all, number(b, 1));
+  auto tilesFrom = [&](int64_t rest) {
+    return floorDivide(b, add(b, last, number(b, rows - rest)), rows);
+  };
+  OpFoldResult tiles = subtract(
+      b, add(b, tilesFrom(2 * half - rows), tilesFrom(half)), tilesFrom(0));
+  return noneBelow(b, all, rows, tiles);
+}
+
+// As many as the rest is, if more than half of the last one is left.
+static OpFoldResult tilesOfRest(ImplicitLocOpBuilder &b, OpFoldResult rest,
+                                int64_t rows) {
+  OpFoldResult some = maximum(b, rest, number(b, 0));
+  return floorDivide(b, add(b, some, number(b, (rows - 1) / 2)), rows);
+}
+
+// In whole tiles and a rest in halves of one. Rows may be computed twice rather
+// than one by one: what all rows are multiplied with comes from further away
+// than they do, so a row alone takes about as long as half a tile.
+void ContractionEmitter::walkRowRange(ArrayRef<int> steps, Tile tile,
+                                      OpFoldResult begin, OpFoldResult end) {
+  bool repeats = mayRepeatRows();
+  OpFoldResult all = subtract(b, end, begin);
+  for (int64_t rows = nest.schedule.getRows(); rows > 0;
+       rows = llvm::PowerOf2Ceil(rows) / 2) {
+    tile.rows = rows;
+    OpFoldResult rest = subtract(b, end, begin), tiles;
+    if (!repeats)
+      tiles = floorDivide(b, rest, rows);
+    else if (rows == nest.schedule.getRows())
+      tiles = wholeTiles(b, all, rows);
+    else
+      tiles = noneBelow(b, all, rows, tilesOfRest(b, rest, rows));
+    OpFoldResult behind = add(b, begin, multiply(b, tiles, number(b, rows)));
+    OpFoldResult last = subtract(b, end, number(b, rows));
+    auto body = [&](OpFoldResult at) {
+      tile.loops[*nest.row] = repeats ? minimum(b, at, last) : at;
+      walkWhereInside(steps, tile);
+    };
+    forEach(begin, behind, rows, body, RowTilesStep);
+    begin = behind;
+  }
+}
+
+// Few whole tiles are at a border, and the others need not ask which taps they
+// have.
+void ContractionEmitter::walkWhereInside(ArrayRef<int> steps, Tile tile) {
+  const ContractionNest::SizedBorder *window = nest.rowWindow();
+  if (!window || !readsBeside(*window))
+    return walk(steps, tile);
+  if (tile.rows < nest.schedule.getRows()) {
+    tile.border = Tile::Clamped;
+    return walk(steps, tile);
+  }
+  auto [begin, end] = rowsInside(*window);
+  OpFoldResult first = tile.loops[*nest.row],
+               behind = add(b, first, number(b, tile.rows));
+  auto isAtMost = [&](OpFoldResult lhs, OpFoldResult rhs) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, asValue(b, lhs),
+                                 asValue(b, rhs));
+  };
+  Value inside =
+      arith::AndIOp::create(b, isAtMost(begin, first), isAtMost(behind, end));
+  auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/true);
+  for (auto border : {Tile::Inside, Tile::Clamped}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(border == Tile::Inside ? branch.thenBlock()
+                                                      : branch.elseBlock());
+    values.forgetLoads();
+    tile.border = border;
+    walk(steps, tile);
+  }
+  values.forgetLoads();
+}
+
+} // namespace onnxc::contraction
