@@ -72,43 +72,10 @@ template <typename Op> Index emit(Index a, Index b) {
 // Numbers come from the model, so arithmetic on them wraps.
 int64_t wrapping(uint64_t number) { return int64_t(number); }
 
-// Names grow with every formula; one that is too long is no name.
-constexpr size_t longestName = 240;
-
-// As long as `text`, with blanks for what stands in quotes.
-std::string blankQuoted(StringRef text) {
-  std::string blank = text.str();
-  bool isQuoted = false;
-  for (char &c : blank) {
-    isQuoted ^= c == '\'';
-    if (isQuoted)
-      c = ' ';
-  }
-  return blank;
-}
-
-// Where the last of these characters stands outside of all parentheses and
-// quotes; npos if nowhere, or if parentheses do not match.
-size_t findOutside(StringRef name, StringRef characters) {
-  std::string text = blankQuoted(name);
-  int64_t depth = 0;
-  for (size_t i = text.size(); i-- > 0;) {
-    depth += (text[i] == ')') - (text[i] == '(');
-    if (depth < 0)
-      break;
-    if (depth == 0 && characters.contains(text[i]))
-      return i;
-  }
-  return StringRef::npos;
-}
-
+// Numbers that are less than 0 stand in parentheses.
 std::string text(Index x) {
-  if (x.number)
-    return std::to_string(*x.number);
-  StringRef name = x.name.getValue();
-  return findOutside(name, "+-*/%,|") == StringRef::npos
-             ? name.str()
-             : "(" + name.str() + ")";
+  return asOperand(x.number ? std::to_string(*x.number)
+                            : x.name.getValue().str());
 }
 
 bool isNamed(Index x) { return x.number || x.name; }
@@ -120,7 +87,27 @@ Index named(MLIRContext *context, const std::string &name) {
   return result;
 }
 
-bool isAtLeastZero(Index x) { return x.number ? *x.number >= 0 : x.isSize; }
+std::optional<int64_t> lowest(Index x) {
+  if (x.number)
+    return x.number;
+  std::optional<int64_t> known;
+  if (x.name)
+    known = lowestOf(x.name.getValue());
+  return x.isSize ? std::max<int64_t>(known.value_or(0), 0) : known;
+}
+
+bool isAtLeastZero(Index x) { return lowest(x).value_or(-1) >= 0; }
+
+// Whether a number is at most, or less than, what it is compared to, as far as
+// names tell.
+bool isAtMost(Index number, Index size) {
+  std::optional<int64_t> low = lowest(size);
+  return number.number && low && *number.number <= *low;
+}
+bool isBelow(Index number, Index size) {
+  std::optional<int64_t> low = lowest(size);
+  return number.number && low && *number.number < *low;
+}
 
 Index formula(Index a, StringRef sign, Index b, bool commutes) {
   if (!isNamed(a) || !isNamed(b))
@@ -134,31 +121,19 @@ Index formula(Index a, StringRef sign, Index b, bool commutes) {
   return result;
 }
 
-// "N+3" is N and 3, so that constants add up: N+3-1 is N+2.
-std::pair<StringRef, int64_t> splitOffset(StringRef name) {
-  size_t sign = name.find_last_of("+-");
-  int64_t offset;
-  if (sign == StringRef::npos || sign == 0 ||
-      name.drop_front(sign + 1).getAsInteger(10, offset))
-    return {name, 0};
-  return {name.take_front(sign), name[sign] == '-' ? -offset : offset};
-}
-
-bool hasDifference(StringRef name) {
-  return StringRef(blankQuoted(name)).contains('-');
-}
-
-Index plus(Index named_, int64_t number) {
-  if (!named_.name)
+Index plus(Index a, int64_t number) {
+  if (!a.name)
     return {};
-  auto [base, offset] = splitOffset(named_.name.getValue());
-  offset = wrapping(uint64_t(offset) + uint64_t(number));
-  std::string sum = base.str();
-  if (offset != 0)
-    sum += (offset > 0 ? "+" : "") + std::to_string(offset);
-  Index result = named(named_.name.getContext(), sum);
-  // Of what was taken away, as much or more may have come back.
-  result.isSize = number >= 0 && (named_.isSize || !hasDifference(sum));
+  Index result =
+      named(a.name.getContext(), plusNumber(a.name.getValue(), number));
+  result.isSize = number >= 0 && a.isSize;
+  return result;
+}
+
+Index dividedBy(Index a, int64_t number) {
+  Index result =
+      named(a.name.getContext(), dividedName(a.name.getValue(), number));
+  result.isSize = isAtLeastZero(a);
   return result;
 }
 
@@ -185,21 +160,6 @@ Condition compare(Index a, Index b, arith::CmpIPredicate predicate) {
                         predicate, a.in(*builder), b.in(*builder))};
 }
 
-// "(x)" is x, "f(x)" is not.
-bool consumeParentheses(StringRef &text) {
-  StringRef inner = text;
-  if (!inner.consume_front("(") || !inner.consume_back(")"))
-    return false;
-  int64_t depth = 0;
-  for (char c : blankQuoted(inner)) {
-    depth += (c == '(') - (c == ')');
-    if (depth < 0)
-      return false;
-  }
-  text = inner;
-  return depth == 0;
-}
-
 Index combined(char sign, Index a, Index b) {
   switch (sign) {
   case '+':
@@ -210,8 +170,14 @@ Index combined(char sign, Index a, Index b) {
     return a * b;
   case '/':
     return a / b;
-  default:
+  case '%':
     return a % b;
+  case '<':
+    return least(a, b);
+  case '>':
+    return greatest(a, b);
+  default: // one gives way
+    return select(a == 1, b, a);
   }
 }
 
@@ -223,7 +189,7 @@ Index namedProduct(MLIRContext *context, const Factors &factors, bool isSize) {
     return factors.number;
   std::string all;
   if (factors.number != 1)
-    all = std::to_string(factors.number);
+    all = text(factors.number);
   for (StringRef name : factors.names) {
     Index factor;
     factor.name = StringAttr::get(context, name);
@@ -247,71 +213,34 @@ std::optional<Factors> quotientOf(Index product, Index divisor) {
 }
 
 void addFactors(StringRef name, Factors &factors) {
-  while (consumeParentheses(name)) {
-  }
-  int64_t number;
-  size_t product = findOutside(name, "*");
-  bool isSum = findOutside(name, "+-/%,|") != StringRef::npos;
-  if (!name.getAsInteger(10, number)) {
-    factors.number = wrapping(uint64_t(factors.number) * uint64_t(number));
-  } else if (product != StringRef::npos && !isSum) {
-    addFactors(name.take_front(product), factors);
-    addFactors(name.drop_front(product + 1), factors);
+  std::optional<Parts> parts = partsOf(name);
+  if (std::optional<int64_t> number = asNumber(name)) {
+    factors.number = wrapping(uint64_t(factors.number) * uint64_t(*number));
+  } else if (parts && parts->sign == '*') {
+    addFactors(parts->lhs, factors);
+    addFactors(parts->rhs, factors);
   } else {
-    factors.names.push_back(name.str());
+    factors.names.push_back(withoutParentheses(name).str());
   }
 }
 
 } // namespace
 
-bool isNamedSize(Index x) { return x.name && x.isSize; }
+bool isNeverOne(Index x) { return x.name && isNeverOne(x.name.getValue()); }
 
-// '|' joins the names of broadcast sizes, '?' begins those of unnamed ones.
-std::string quotedName(StringRef given) {
-  std::string name = given.str();
-  std::replace(name.begin(), name.end(), '|', '_');
-  std::replace(name.begin(), name.end(), '\'', '_');
-  if (name.front() == '?')
-    name.front() = '_';
-  int64_t number;
-  bool isPlain = StringRef(name).getAsInteger(10, number) &&
-                 name.find_first_of("+-*/%,()") == std::string::npos;
-  return isPlain ? name : "'" + name + "'";
-}
-
-StringRef unquotedName(StringRef name) {
-  return name.starts_with("'") && name.find('\'', 1) == name.size() - 1
-             ? name.drop_front().drop_back()
-             : name;
-}
+bool isNamedSize(Index x) { return x.name && isAtLeastZero(x); }
 
 std::optional<Index>
 evaluate(StringRef name,
          llvm::function_ref<std::optional<Index>(StringRef)> sizeOf) {
   if (std::optional<Index> size = sizeOf(name))
     return size;
-  int64_t number;
-  if (!name.getAsInteger(10, number))
-    return Index(number);
-  if (StringRef inner = name; consumeParentheses(inner))
-    return evaluate(inner, sizeOf);
-  bool isLeast = name.consume_front("min("),
-       isGreatest = name.consume_front("max(");
-  if (isLeast || isGreatest)
-    name.consume_back(")");
-  // "a*b+1" is a sum; all other operands with signs are in parentheses.
-  size_t sign = findOutside(name, isLeast || isGreatest ? "," : "+-");
-  if (sign == StringRef::npos)
-    sign = findOutside(name, "*/%");
-  if (sign == StringRef::npos || sign == 0)
-    return std::nullopt;
-  auto a = evaluate(name.take_front(sign), sizeOf);
-  auto b = a ? evaluate(name.drop_front(sign + 1), sizeOf) : std::nullopt;
-  if (!b)
-    return std::nullopt;
-  return isLeast      ? least(*a, *b)
-         : isGreatest ? greatest(*a, *b)
-                      : combined(name[sign], *a, *b);
+  if (std::optional<int64_t> number = asNumber(name))
+    return Index(*number);
+  std::optional<Parts> parts = partsOf(name);
+  auto a = parts ? evaluate(parts->lhs, sizeOf) : std::nullopt;
+  auto b = a ? evaluate(parts->rhs, sizeOf) : std::nullopt;
+  return b ? std::optional(combined(parts->sign, *a, *b)) : std::nullopt;
 }
 
 Factors factorsOf(ArrayRef<Index> sizes) {
@@ -406,6 +335,8 @@ Index operator/(Index a, Index b) {
   if (std::optional<Factors> quotient = quotientOf(a, b))
     return namedProduct(a.name.getContext(), *quotient,
                         a.isSize && *b.number > 0);
+  if (b.number && *b.number > 0 && a.name)
+    return dividedBy(a, *b.number);
   return surelyEqual(a, b) ? Index(1) : formula(a, "/", b, false);
 }
 
@@ -426,17 +357,19 @@ Index ceilDiv(Index a, Index b) { return (a + (b - 1)) / b; }
 Index least(Index a, Index b) {
   if (a.number && b.number)
     return std::min(*a.number, *b.number);
-  if (surelyEqual(a, b))
+  if (surelyEqual(a, b) || isAtMost(a, b))
     return a;
+  if (isAtMost(b, a))
+    return b;
   return builderOf(a, b) ? emit<arith::MinSIOp>(a, b) : function("min", a, b);
 }
 
 Index greatest(Index a, Index b) {
   if (a.number && b.number)
     return std::max(*a.number, *b.number);
-  if (surelyEqual(a, b) || (isNamedSize(a) && b.is(0)))
+  if (surelyEqual(a, b) || isAtMost(b, a))
     return a;
-  if (isNamedSize(b) && a.is(0))
+  if (isAtMost(a, b))
     return b;
   return builderOf(a, b) ? emit<arith::MaxSIOp>(a, b) : function("max", a, b);
 }
@@ -460,9 +393,9 @@ Index select(Condition condition, Index yes, Index no) {
 Condition operator<(Index a, Index b) {
   if (a.number && b.number)
     return *a.number < *b.number;
-  if (surelyEqual(a, b) || (isNamedSize(a) && b.number && *b.number <= 0))
+  if (surelyEqual(a, b) || isAtMost(b, a))
     return false;
-  if (isNamedSize(b) && a.number && *a.number < 0)
+  if (isBelow(a, b))
     return true;
   return compare(a, b, arith::CmpIPredicate::slt);
 }
@@ -470,9 +403,9 @@ Condition operator<(Index a, Index b) {
 Condition operator<=(Index a, Index b) {
   if (a.number && b.number)
     return *a.number <= *b.number;
-  if (surelyEqual(a, b) || (isNamedSize(b) && a.number && *a.number <= 0))
+  if (surelyEqual(a, b) || isAtMost(a, b))
     return true;
-  if (isNamedSize(a) && b.number && *b.number < 0)
+  if (isBelow(b, a))
     return false;
   return compare(a, b, arith::CmpIPredicate::sle);
 }
@@ -480,8 +413,8 @@ Condition operator<=(Index a, Index b) {
 Condition operator==(Index a, Index b) {
   if (a.number && b.number)
     return *a.number == *b.number;
-  if ((isNamedSize(a) && b.number && *b.number < 0) ||
-      (isNamedSize(b) && a.number && *a.number < 0))
+  if (isBelow(a, b) || isBelow(b, a) || (a.is(1) && isNeverOne(b)) ||
+      (b.is(1) && isNeverOne(a)))
     return false;
   if (surelyEqual(a, b))
     return true;

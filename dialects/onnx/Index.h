@@ -2,6 +2,7 @@
 // once: inference runs it on numbers and names, lowering on numbers and values.
 #pragma once
 #include "dialects/onnx/Shape.h"
+#include "dialects/onnx/SizeNames.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <concepts>
 
@@ -82,10 +83,8 @@ bool surelyEqual(Index a, Index b);
 // Known by a name, and at least 0: differences have names too.
 bool isNamedSize(Index x);
 
-// What a model calls a size as a name in formulas, and back: names that could
-// be taken for a formula or a number stand in quotes, 'past+1'. Not empty.
-std::string quotedName(llvm::StringRef given);
-llvm::StringRef unquotedName(llvm::StringRef name);
+// As far as its name tells.
+bool isNeverOne(Index x);
 
 // What a name stands for, with what `sizeOf` says of the names that are in it;
 // nothing where that does not know one of them.

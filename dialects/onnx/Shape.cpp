@@ -1,5 +1,6 @@
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnx/Range.h"
+#include "dialects/onnx/SizeNames.h"
 #include "dialects/onnx/Sizes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -51,21 +52,14 @@ bool areCompatible(TypeRange inferred, TypeRange actual) {
          });
 }
 
-// An unknown size that came from broadcasting N with M is named after both:
-// N|M.
-static StringAttr joinNames(StringAttr a, StringAttr b) {
-  if (!a || !b)
-    return {};
-  SmallVector<StringRef> names;
-  a.getValue().split(names, '|');
-  b.getValue().split(names, '|');
-  llvm::sort(names);
-  names.erase(llvm::unique(names), names.end());
-  return StringAttr::get(a.getContext(), llvm::join(names, "|"));
-}
-
 Dim joinedDim(Dim a, Dim b) {
-  return {ShapedType::kDynamic, joinNames(a.symbol, b.symbol)};
+  if (!a.symbol || !b.symbol)
+    return {};
+  std::string name = broadcastName(a.symbol.getValue(), b.symbol.getValue());
+  return name.size() > longestName
+             ? Dim()
+             : Dim{ShapedType::kDynamic,
+                   StringAttr::get(a.symbol.getContext(), name)};
 }
 
 // Ones give way; a known size wins over unknown ones, which must then be 1 or
@@ -77,10 +71,7 @@ static FailureOr<Dim> broadcast(Dim a, Dim b) {
     return a;
   if (a.isStatic() && b.isStatic())
     return failure();
-  return a.isStatic() ? a
-         : b.isStatic()
-             ? b
-             : Dim{ShapedType::kDynamic, joinNames(a.symbol, b.symbol)};
+  return a.isStatic() ? a : b.isStatic() ? b : joinedDim(a, b);
 }
 
 bool isRanked(Value value) { return isa<RankedTensorType>(value.getType()); }

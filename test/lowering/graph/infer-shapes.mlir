@@ -82,3 +82,26 @@ func.func @range_of_a_size(%x: tensor<?x4xf32, ["N", ""]>) -> tensor<?xi64> {
   %y = "onnx.Range"(%zero, %n, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
   return %y : tensor<?xi64>
 }
+
+// -----
+
+// What stride 2 halves and upsampling doubles is never 1: the other operand is the one that may be repeated.
+// CHECK-LABEL: @sizes_that_are_never_1_win
+// CHECK-SAME: -> tensor<?xf32, ["(H/2+1)*2"]>
+func.func @sizes_that_are_never_1_win(%x: tensor<?xf32, ["H"]>, %y: tensor<?xf32, ["(H/2+1)*2"]>) -> tensor<*xf32> {
+  %z = "onnx.Add"(%x, %y) : (tensor<?xf32, ["H"]>, tensor<?xf32, ["(H/2+1)*2"]>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @halved_sizes_have_one_name
+// CHECK: "onnx.Conv"{{.*}} -> tensor<1x4x?xf32, ["", "", "(H-1)/2+1"]>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<1x4x?xf32, ["", "", "(H-1)/4+1"]>
+func.func @halved_sizes_have_one_name(%x: tensor<1x4x?xf32, ["", "", "H"]>, %w: tensor<4x4x3xf32>) -> tensor<*xf32> {
+  %y = "onnx.Conv"(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1, 1>, group = 1 : i64}
+      : (tensor<1x4x?xf32, ["", "", "H"]>, tensor<4x4x3xf32>) -> tensor<*xf32>
+  %z = "onnx.Conv"(%y, %w) {strides = array<i64: 2>, pads = array<i64: 1, 1>, group = 1 : i64}
+      : (tensor<*xf32>, tensor<4x4x3xf32>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
