@@ -317,9 +317,42 @@ Sizes alongAxes(ArrayRef<Index> axes, ArrayRef<Index> elements,
   return all;
 }
 
+// By factors, where all that is left over is sizes of its own.
+static std::optional<Index> quotientOfFactors(ArrayRef<Index> whole,
+                                              ArrayRef<Index> parts) {
+  auto isOpen = [](Index size) {
+    return !size.number && !size.name && !size.value;
+  };
+  if (llvm::any_of(whole, isOpen) || llvm::any_of(parts, isOpen))
+    return std::nullopt;
+  Factors all = factorsOf(whole), divisor = factorsOf(parts);
+  if (divisor.number == 0 || all.number % divisor.number != 0 ||
+      !std::includes(all.names.begin(), all.names.end(), divisor.names.begin(),
+                     divisor.names.end()))
+    return std::nullopt;
+  SmallVector<std::string> left;
+  std::set_difference(all.names.begin(), all.names.end(), divisor.names.begin(),
+                      divisor.names.end(), std::back_inserter(left));
+  Index result = 1;
+  for (Index size : whole) {
+    Factors own = factorsOf(size);
+    auto *one = own.names.size() == 1 && own.number == 1
+                    ? llvm::find(left, own.names.front())
+                    : left.end();
+    if (one == left.end())
+      continue;
+    left.erase(one);
+    result = result * size;
+  }
+  return left.empty() ? std::optional(result * (all.number / divisor.number))
+                      : std::nullopt;
+}
+
 // What is left of `whole` for one dimension when the others take `parts`. Equal
 // unknown sizes cancel out.
 static Index quotient(Sizes whole, ArrayRef<Index> parts) {
+  if (std::optional<Index> exact = quotientOfFactors(whole, parts))
+    return *exact;
   Index divisor = 1;
   for (Index part : parts) {
     auto *same = llvm::find_if(whole, [&](Index size) {

@@ -105,3 +105,17 @@ func.func @halved_sizes_have_one_name(%x: tensor<1x4x?xf32, ["", "", "H"]>, %w: 
       : (tensor<*xf32>, tensor<4x4x3xf32>) -> tensor<*xf32>
   return %z : tensor<*xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @factors_cancel
+// CHECK: "onnx.Reshape"{{.*}} -> tensor<8x48x?xf32, ["", "", "H*W"]>
+func.func @factors_cancel(%x: tensor<384x?x?xf32, ["", "H", "W"]>) -> tensor<*xf32> {
+  %rest = "onnx.Constant"() {value = dense<[-1, 48]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %h = "onnx.Shape"(%x) {start = 1 : i64, end = 2 : i64} : (tensor<384x?x?xf32, ["", "H", "W"]>) -> tensor<1xi64>
+  %w = "onnx.Shape"(%x) {start = 2 : i64, end = 3 : i64} : (tensor<384x?x?xf32, ["", "H", "W"]>) -> tensor<1xi64>
+  %hw = "onnx.Mul"(%h, %w) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %shape = "onnx.Concat"(%rest, %hw) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %y = "onnx.Reshape"(%x, %shape) : (tensor<384x?x?xf32, ["", "H", "W"]>, tensor<3xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
