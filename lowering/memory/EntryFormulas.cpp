@@ -101,6 +101,8 @@ Value EntryFormulas::sizeOf(Value shaped, int64_t dim) {
   if (!result)
     return {};
   Operation *op = result.getOwner();
+  if (auto branches = dyn_cast<scf::IfOp>(op))
+    return branchSize(branches, result.getResultNumber(), dim);
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
     return sizeOf(destination.getTiedOpOperand(result)->get(), dim);
   // What reification builds uses values next to `op`; valueOf() rebuilds it.
@@ -110,6 +112,19 @@ Value EntryFormulas::sizeOf(Value shaped, int64_t dim) {
   if (failed(size))
     return {};
   return valueOf(getValueOrCreateConstantIndexOp(beside, loc, *size));
+}
+
+Value EntryFormulas::branchSize(scf::IfOp branches, unsigned number,
+                                int64_t dim) {
+  Value condition = valueOf(branches.getCondition());
+  if (!condition)
+    return {};
+  Value yes = sizeOf(branches.thenYield().getResults()[number], dim);
+  Value no =
+      yes ? sizeOf(branches.elseYield().getResults()[number], dim) : Value();
+  return no ? builder.createOrFold<arith::SelectOp>(branches.getLoc(),
+                                                    condition, yes, no)
+            : Value();
 }
 
 // A loop keeps a size if an iteration that starts with it ends with it. What

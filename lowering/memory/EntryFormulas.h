@@ -34,6 +34,8 @@ public:
 
 private:
   mlir::Value rebuild(mlir::Value value);
+  mlir::Value branchSize(mlir::scf::IfOp branches, unsigned number,
+                         int64_t dim);
   mlir::Value carriedSize(mlir::scf::ForOp loop, unsigned number, int64_t dim);
 
   mlir::OpBuilder &builder;

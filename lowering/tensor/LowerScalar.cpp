@@ -4,9 +4,9 @@
 // everything that follows is affine.
 #include "lowering/tensor/Inputs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -23,8 +23,8 @@ struct Operand {
 };
 
 // The size of a dimension of the result. Only where no operand surely has it,
-// sizes are compared at run time.
-OpFoldResult resultSize(ImplicitLocOpBuilder &builder,
+// sizes are compared at run time, or before where the inputs tell it.
+OpFoldResult resultSize(ImplicitLocOpBuilder &builder, Operation *op,
                         ArrayRef<Operand> operands, int64_t dim, Dim result) {
   if (result.isStatic())
     return builder.getIndexAttr(result.size);
@@ -43,31 +43,37 @@ OpFoldResult resultSize(ImplicitLocOpBuilder &builder,
                       .getResult()
                 : candidate;
   }
-  return size;
+  return sizeNamed(op, result, {}, {builder, size}).in(builder);
 }
 
-// The operand with the elements of its dimensions in `repeat` repeated.
+// The operand with the elements of its dimensions in `repeat` repeated: by a
+// loop that layouts pass like any other one.
 Value repeatElements(ImplicitLocOpBuilder &builder, Value value,
                      ArrayRef<OpFoldResult> sizes, ArrayRef<Value> repeat,
                      Value anyRepeats) {
-  SmallVector<Value> dynamicSizes;
-  SmallVector<int64_t> staticSizes;
-  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
-  auto from = cast<RankedTensorType>(value.getType());
-  auto type = RankedTensorType::get(staticSizes, from.getElementType());
-  auto copy = [&](OpBuilder &inner, Location loc) {
-    auto element = [&](OpBuilder &inner, Location loc, ValueRange at) {
+  Type element = getElementTypeOrSelf(value.getType());
+  RankedTensorType type;
+  auto read = [&](OpBuilder &inner, Location loc, ValueRange) {
+    SmallVector<Value> at;
+    for (auto [i, repeats] : llvm::enumerate(repeat)) {
+      Value position = linalg::IndexOp::create(inner, loc, i);
       Value zero = arith::ConstantIndexOp::create(inner, loc, 0);
-      SmallVector<Value> index(at);
-      for (auto [i, position] : llvm::enumerate(index))
-        if (repeat[i])
-          position =
-              arith::SelectOp::create(inner, loc, repeat[i], zero, position);
-      Value read = tensor::ExtractOp::create(inner, loc, value, index);
-      tensor::YieldOp::create(inner, loc, read);
-    };
-    Value all =
-        tensor::GenerateOp::create(inner, loc, type, dynamicSizes, element);
+      at.push_back(
+          repeats ? arith::SelectOp::create(inner, loc, repeats, zero, position)
+                        .getResult()
+                  : position);
+    }
+    Value found = tensor::ExtractOp::create(inner, loc, value, at);
+    linalg::YieldOp::create(inner, loc, found);
+  };
+  auto copy = [&](OpBuilder &inner, Location loc) {
+    Value empty = tensor::EmptyOp::create(inner, loc, sizes, element);
+    type = cast<RankedTensorType>(empty.getType());
+    int64_t rank = sizes.size();
+    Value all = linalg::GenericOp::create(inner, loc, type, ValueRange(), empty,
+                                          inner.getMultiDimIdentityMap(rank),
+                                          parallel(rank), read)
+                    .getResult(0);
     scf::YieldOp::create(inner, loc, all);
   };
   auto keep = [&](OpBuilder &inner, Location loc) {
@@ -113,16 +119,20 @@ void expandUncertain(ImplicitLocOpBuilder &builder, Operation *op,
     Value own = tensor::DimOp::create(builder, operand.value, i);
     sizes[i] = resultSizes[operand.first + i];
     Value wanted = indexValue(builder, sizes[i]);
-    Value fits =
-        arith::OrIOp::create(builder, equal(own, one), equal(own, wanted));
+    bool neverRepeats = isNeverOne(Index(dim));
+    Value fits = equal(own, wanted);
+    if (!neverRepeats)
+      fits = arith::OrIOp::create(builder, equal(own, one), fits);
     check(builder, fits, Status::Shape, op, "shapes do not broadcast", "");
+    operand.shape[i] = result[operand.first + i];
+    if (neverRepeats)
+      continue;
     repeat[i] =
         arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, own, wanted);
     anyRepeats =
         anyRepeats
             ? arith::OrIOp::create(builder, anyRepeats, repeat[i]).getResult()
             : repeat[i];
-    operand.shape[i] = result[operand.first + i];
   }
   if (anyRepeats)
     operand.value =
@@ -166,7 +176,7 @@ struct LowerScalar : OpInterfaceConversionPattern<ScalarOpInterface> {
       operands.push_back(operandOf(op, i, value, result.size()));
     SmallVector<OpFoldResult> sizes;
     for (auto [i, dim] : llvm::enumerate(result))
-      sizes.push_back(resultSize(builder, operands, i, dim));
+      sizes.push_back(resultSize(builder, op, operands, i, dim));
     SmallVector<AffineMap> maps;
     SmallVector<Value> inputs, outputs;
     for (Operand &operand : operands) {

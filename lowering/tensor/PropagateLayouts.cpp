@@ -7,6 +7,7 @@
 // - an elementwise generic iterates in the layout of its operands when all of
 //   its full operands agree, and its result is transposed instead; a tensor of
 //   as many dimensions that it reads at computed indices counts as such;
+// - a transpose that both branches of an If end with is made behind it;
 // - padding, slicing and concatenation act on the untransposed tensor, and a
 //   reshape whose groups lie together there;
 // - reductions and contractions compose the permutation into their indexing
@@ -18,6 +19,7 @@
 #include "lowering/tensor/PermuteConstant.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -540,6 +542,54 @@ struct SinkBelowCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
   }
 };
 
+// What both branches of an If transpose is transposed behind it.
+struct SinkBelowIf : OpRewritePattern<scf::IfOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::IfOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getNumResults() == 0)
+      return failure();
+    SmallVector<std::optional<Permutation>> permutations;
+    SmallVector<Type> types(op.getResultTypes());
+    for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(
+             op.thenYield().getResults(), op.elseYield().getResults()))) {
+      auto yes = std::get<0>(pair).getDefiningOp<TransposeOp>(),
+           no = std::get<1>(pair).getDefiningOp<TransposeOp>();
+      permutations.emplace_back();
+      if (yes && no && yes.getPermutation() == no.getPermutation() &&
+          yes.getInput().getType() == no.getInput().getType()) {
+        permutations.back() = Permutation(yes.getPermutation());
+        types[i] = yes.getInput().getType();
+      }
+    }
+    if (llvm::none_of(permutations,
+                      [](auto &each) { return each.has_value(); }))
+      return rewriter.notifyMatchFailure(op, "branches differ in layout");
+    auto moved = scf::IfOp::create(rewriter, op.getLoc(), types,
+                                   op.getCondition(), /*withElse=*/true);
+    for (auto [from, to] :
+         llvm::zip_equal(op.getRegions(), moved.getRegions())) {
+      rewriter.eraseBlock(&to->front());
+      rewriter.inlineRegionBefore(*from, *to, to->begin());
+      auto yield = cast<scf::YieldOp>(to->front().getTerminator());
+      rewriter.modifyOpInPlace(yield, [&] {
+        for (auto [operand, permutation] :
+             llvm::zip_equal(yield->getOpOperands(), permutations))
+          if (permutation)
+            operand.set(operand.get().getDefiningOp<TransposeOp>().getInput());
+      });
+    }
+    SmallVector<Value> results;
+    for (auto [result, permutation] :
+         llvm::zip_equal(moved.getResults(), permutations))
+      results.push_back(
+          permutation ? transposed(rewriter, op.getLoc(), result, *permutation)
+                      : Value(result));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 // transpose(f(...)) where the innermost dimension stays: f writes its result in
 // that order. Runs when nothing sinks any more.
 struct WriteTransposed : OpRewritePattern<TransposeOp> {
@@ -622,10 +672,12 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet sinking(context);
-    sinking.add<RaiseTranspose, MergeTransposes, TransposeOfOnesIsReshape,
-                FoldConstantTranspose, SinkBelowElementwise, SinkBelowReduction,
-                ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
-                SinkBelowConcat, SinkBelowExpand, SinkBelowCollapse>(context);
+    sinking
+        .add<RaiseTranspose, MergeTransposes, TransposeOfOnesIsReshape,
+             FoldConstantTranspose, SinkBelowElementwise, SinkBelowReduction,
+             ReadThroughTranspose, SinkBelowPad, SinkBelowSlice,
+             SinkBelowConcat, SinkBelowExpand, SinkBelowCollapse, SinkBelowIf>(
+            context);
     tensor::EmptyOp::getCanonicalizationPatterns(sinking, context);
     FrozenRewritePatternSet down(std::move(sinking));
     RewritePatternSet writing(context);

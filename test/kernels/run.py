@@ -170,6 +170,31 @@ def siblings():
             weights, sizes)
 
 
+def pyramids():
+    """Images of two sizes that the run knows meet: of one size, as a rule, but one row or column is repeated."""
+    ends = {"w0": normal(8, 3, 1, 1), "w1": normal(8, 8, 3, 3, scale=0.1), "b": normal(8)}
+    half = {"strides": [2, 2], "pads": [1, 1, 1, 1]}
+    twice = [("Conv", "z w1 b", "c", half), ("Resize", "c - scales", "u", {"mode": "nearest"})]
+    scales = {"scales": np.float32([1, 1, 2, 2])}
+
+    def meet(nodes, images, wrong=(), weights=ends):
+        nodes = [("Conv", "x w0", "z", {}), *nodes, ("Relu", "s", "r", {}), ("Conv", "r w1 b", "y", {"pads": [1] * 4})]
+        proto, fitting = chain([1, 3, "h", "w"], nodes, weights, [[1, 3, *image] for image in images])()
+        message = "(Add): shapes do not broadcast"
+        return lambda: (proto, fitting + [differential.Fails(message, [normal(1, 3, *image)]) for image in wrong])
+
+    images = [(6, 8), (1, 1), (1, 8), (4, 1), (20, 34)]
+    yield "upsampled and skipped", meet([*twice, ("Add", "z u", "s", {})], images, [(5, 8), (6, 3)], ends | scales)
+    yield "upsampled and a convolution", meet([*twice, ("Conv", "z w1 b", "d", {"pads": [1] * 4}), ("Add", "u d", "s", {})],
+                                              images, [(3, 3)], ends | scales)
+    # Where neither is surely more than one element.
+    yield "two ways to halve", meet(
+        [("Conv", "z w1 b", "c", half), ("MaxPool", "z", "p", {"kernel_shape": [2, 2], "strides": [2, 2]}),
+         ("Add", "c p", "s", {})], [(8, 6), (3, 4), (2, 3), (3, 3), (22, 40)], [(5, 6), (4, 7)])
+    yield "a sum, halved twice", meet(
+        [*twice, ("Add", "z u", "a", {}), ("Conv", "a w1", "e", half), ("Add", "c e", "s", {})], images, [(5, 8)], ends | scales)
+
+
 def lone_windows():
     """Pools and depthwise convolutions of images with channels in front, and nothing around them."""
     def pool(kind, shape, kernel, sizes=None, **attributes):
@@ -723,8 +748,9 @@ def strided():
 
 
 def all_cases():
-    for kind in (convolutions, strided, siblings, pools, lone_windows, lone_convolutions, transposed_convolutions, products,
-                 rows, attention, samples, boxes, chains, selections, computed_positions, recurrent):
+    for kind in (convolutions, strided, siblings, pyramids, pools, lone_windows, lone_convolutions,
+                 transposed_convolutions, products, rows, attention, samples, boxes, chains, selections,
+                 computed_positions, recurrent):
         for name, build in kind():
             for cpu in CPUS:
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")

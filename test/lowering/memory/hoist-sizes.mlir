@@ -90,3 +90,27 @@ func.func @model(%x: tensor<?xf32>, %count: index) -> index {
   %size = tensor.dim %y#1, %c0 : tensor<?xf32>
   return %size : index
 }
+
+// -----
+
+// Of one branch or the other, as the condition says.
+// CHECK-LABEL: func.func @model(
+// CHECK-DAG: %[[N:.*]] = tensor.dim %{{.*}}, %c0
+// CHECK-DAG: %[[FITS:.*]] = arith.cmpi eq, %[[N]], %{{.*}}
+// CHECK: %[[SIZE:.*]] = arith.select %[[FITS]], %[[N]], %{{.*}} : index
+// CHECK: return %[[SIZE]]
+func.func @model(%x: tensor<?xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %fits = arith.cmpi eq, %n, %c8 : index
+  %y = scf.if %fits -> tensor<?xf32> {
+    scf.yield %x : tensor<?xf32>
+  } else {
+    %twice = arith.muli %n, %c8 : index
+    %empty = tensor.empty(%twice) : tensor<?xf32>
+    scf.yield %empty : tensor<?xf32>
+  }
+  %size = tensor.dim %y, %c0 : tensor<?xf32>
+  return %size : index
+}

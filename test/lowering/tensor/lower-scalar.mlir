@@ -32,6 +32,19 @@ func.func @other_names_are_compared_at_run_time(%a: tensor<?xf32, ["N"]>, %b: te
 
 // -----
 
+// What is never 1 has to fit; what may be is repeated where it is.
+// CHECK-LABEL: @what_is_never_1_is_not_repeated
+// CHECK: onnxc.check {{.*}} "node 'sum' (Add): shapes do not broadcast"
+// CHECK-NOT: scf.if
+// CHECK: linalg.generic
+func.func @what_is_never_1_is_not_repeated(%a: tensor<?xf32, ["2*N"]>, %b: tensor<?xf32, ["4*M"]>)
+    -> tensor<?xf32, ["4*M"]> {
+  %0 = "onnx.Add"(%a, %b) : (tensor<?xf32, ["2*N"]>, tensor<?xf32, ["4*M"]>) -> tensor<?xf32, ["4*M"]> loc("sum")
+  return %0 : tensor<?xf32, ["4*M"]>
+}
+
+// -----
+
 // CHECK-LABEL: @bools_are_bytes
 // CHECK-SAME: -> (tensor<4xi8> {onnxc.element = i1})
 // CHECK: arith.cmpf olt

@@ -231,3 +231,60 @@ func.func @channels_stay_innermost(%x: tensor<4x6x8xf32>) -> tensor<8x6xf32> {
   } -> tensor<8x6xf32>
   return %y : tensor<8x6xf32>
 }
+
+// -----
+
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+
+// An operand that is repeated where it has one row: in NHWC, whichever branch runs.
+// CHECK-LABEL: @passes_an_operand_that_may_be_repeated
+// CHECK-NOT: linalg.transpose
+// CHECK: scf.if %{{.*}} -> (tensor<1x?x4x8xf32>)
+// CHECK: tensor.extract %arg0
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %arg0
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @passes_an_operand_that_may_be_repeated(%x: tensor<1x?x4x8xf32>, %size: index) -> tensor<1x?x4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %own = tensor.dim %x, %c1 : tensor<1x?x4x8xf32>
+  %e = tensor.empty(%own) : tensor<1x8x?x4xf32>
+  %t = linalg.transpose ins(%x : tensor<1x?x4x8xf32>) outs(%e : tensor<1x8x?x4xf32>) permutation = [0, 3, 1, 2]
+  %repeats = arith.cmpi ne, %own, %size : index
+  %fitted = scf.if %repeats -> tensor<1x8x?x4xf32> {
+    %full = tensor.empty(%size) : tensor<1x8x?x4xf32>
+    %all = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        outs(%full : tensor<1x8x?x4xf32>) {
+    ^bb0(%o: f32):
+      %n = linalg.index 0 : index
+      %c = linalg.index 1 : index
+      %w = linalg.index 3 : index
+      %read = tensor.extract %t[%n, %c, %c0, %w] : tensor<1x8x?x4xf32>
+      linalg.yield %read : f32
+    } -> tensor<1x8x?x4xf32>
+    scf.yield %all : tensor<1x8x?x4xf32>
+  } else {
+    scf.yield %t : tensor<1x8x?x4xf32>
+  }
+  %e2 = tensor.empty(%size) : tensor<1x?x4x8xf32>
+  %back = linalg.transpose ins(%fitted : tensor<1x8x?x4xf32>) outs(%e2 : tensor<1x?x4x8xf32>) permutation = [0, 2, 3, 1]
+  return %back : tensor<1x?x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @branches_of_two_layouts_stay
+// CHECK: scf.if %{{.*}} -> (tensor<2x4x3xf32>)
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %arg1
+func.func @branches_of_two_layouts_stay(%x: tensor<2x3x4xf32>, %y: tensor<2x4x3xf32>, %c: i1) -> tensor<2x4x3xf32> {
+  %e = tensor.empty() : tensor<2x4x3xf32>
+  %t = linalg.transpose ins(%x : tensor<2x3x4xf32>) outs(%e : tensor<2x4x3xf32>) permutation = [0, 2, 1]
+  %z = scf.if %c -> tensor<2x4x3xf32> {
+    scf.yield %t : tensor<2x4x3xf32>
+  } else {
+    scf.yield %y : tensor<2x4x3xf32>
+  }
+  return %z : tensor<2x4x3xf32>
+}
