@@ -201,9 +201,9 @@ def TurnNarrowConvolutions : Pass<"turn-narrow-convolutions", "mlir::ModuleOp"> 
 def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let summary = "Moves transposes down until they cancel, so that the graph runs in NHWC";
   let description = [{
-    Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices and
-    concatenations let a transpose pass when all their full operands have it; reductions and contractions read
-    through it; constants are reordered. Reshapes and the model's border stop it.
+    Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices,
+    concatenations and branches let a transpose pass when all their full operands have it; reductions and contractions
+    read through it; constants are reordered. Reshapes and the model's border stop it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -230,9 +230,10 @@ def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let summary = "Stores the filters of 3x3 convolutions in Winograd's form where that is faster";
   let description = [{
     For constant filters of stride 1 that are no splat. F(4x4) takes a quarter, F(2x2) 4/9 of the multiplications, but
-    their filters are 4 and 1.8 times as large: a count of cycles and of bytes chooses. The points are 0, +-3/4 and
-    +-3/2, whose error is a fourth of that of 0, +-1 and +-2; the filters are transformed in double. Not with strict
-    numerics, and not for small code (-Os).
+    their filters are 4 and 1.8 times as large: a count of cycles and of bytes chooses, for what images of 128 and of
+    256 rows and columns become where only the run knows the size. The points are 0, +-3/4 and +-3/2, whose error is a
+    fourth of that of 0, +-1 and +-2; the filters are transformed in double. Not with strict numerics, and not for small
+    code (-Os).
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }

@@ -1,7 +1,9 @@
 #include "lowering/loops/Winograd.h"
+#include "lowering/Estimate.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowTiles.h"
+#include "lowering/memory/EntryFormulas.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -14,8 +16,11 @@ namespace {
 constexpr int64_t fewestChannels = 24;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
-// What rows and columns are taken for that the run alone knows.
+// What rows and columns of an image are taken for of which nothing is known,
+// and inputs of the model that the image comes from: a choice has to be good
+// for small and for large ones.
 constexpr int64_t usualExtent = 64;
+constexpr int64_t usualInputs[] = {128, 256};
 
 // What the transforms of one tile and one vector of channels cost, in cycles of
 // a core with one multiply-add per cycle.
@@ -57,13 +62,41 @@ bool isMultiplyAdd(linalg::GenericOp root) {
          isa_and_nonnull<arith::MulFOp>(product.getDefiningOp());
 }
 
-int64_t pixelsOf(const SquareConvolution &conv, unsigned loop) {
-  int64_t extent = conv.extent(loop);
-  return ShapedType::isDynamic(extent) ? usualExtent : extent;
+struct Image {
+  int64_t rows, columns;
+  bool isFixed;
+  int64_t tileRows(int64_t tile) const { return llvm::divideCeil(rows, tile); }
+  int64_t tileColumns(int64_t tile) const {
+    return llvm::divideCeil(columns, tile);
+  }
+};
+
+Image imageOf(const SquareConvolution &conv,
+              llvm::function_ref<int64_t(unsigned)> unknown) {
+  auto extentOf = [&](unsigned loop) {
+    int64_t extent = conv.extent(loop);
+    return ShapedType::isDynamic(extent) ? unknown(loop) : extent;
+  };
+  return {extentOf(conv.row), extentOf(conv.column), conv.hasFixedImage()};
 }
 
-int64_t tilesOf(const SquareConvolution &conv, unsigned loop, int64_t tile) {
-  return llvm::divideCeil(pixelsOf(conv, loop), tile);
+// The image where all unknown sizes of the model's inputs are `size`.
+Image imageOfInputs(const SquareConvolution &conv, int64_t size) {
+  linalg::GenericOp root = conv.root;
+  AffineMap output = root.getIndexingMapsArray().back();
+  Block scratch;
+  OpBuilder builder(root.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  EntryFormulas formulas(builder, [&](BlockArgument input, int64_t) {
+    return arith::ConstantIndexOp::create(builder, input.getLoc(), size);
+  });
+  return imageOf(conv, [&](unsigned loop) -> int64_t {
+    AffineExpr index = getAffineDimExpr(loop, root.getContext());
+    Value extent =
+        formulas.sizeOf(root.getResult(0), *output.getResultPosition(index));
+    int64_t known = extent ? estimate(extent, size) : 0;
+    return known > 0 ? known : usualExtent;
+  });
 }
 
 // Cycles of the products of all points, and how many rows of tiles they do at
@@ -79,14 +112,15 @@ struct Products {
 // block of those that take the least time; but a larger one while it is little
 // beside the weights, which all cores stream at once. Where only the run knows
 // the image, its tiles count as rows of one.
-Products chooseBlocks(const SquareConvolution &conv, int64_t tile,
-                      double multiplications, int64_t l2Bytes) {
-  int64_t rows = tilesOf(conv, conv.row, tile),
-          columns = tilesOf(conv, conv.column, tile),
+Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
+                      double perCycle, int64_t l2Bytes) {
+  int64_t rows = image.tileRows(tile), columns = image.tileColumns(tile),
           points = (tile + 2) * (tile + 2);
-  if (!conv.hasFixedImage())
-    rows *= std::exchange(columns, 1);
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
+  double multiplications =
+      double(points) * rows * columns * inputs * outputs / perCycle;
+  if (!image.isFixed)
+    rows *= std::exchange(columns, 1);
   int64_t weights = points * inputs * outputs * 4;
   int64_t rowBytes = points * columns * (inputs + outputs) * 4;
   Products best;
@@ -184,6 +218,19 @@ FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
   return conv;
 }
 
+// Cycles of the direct convolution of one image that Winograd has to beat.
+static double directCycles(const SquareConvolution &conv, Image image,
+                           double perCycle, int64_t l2Bytes) {
+  double inputs = conv.extent(conv.input), pixels = image.rows * image.columns;
+  double channels = inputs * conv.extent(conv.output);
+  double streamed = 9 * channels * 4 > l2Bytes / 2 ? 9 * channels * 4 : 0;
+  double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
+  return std::max(9 * pixels * channels / perCycle,
+                  streamed / farBytesPerCycle) /
+             leastGain -
+         cyclesOfTranspose * moved;
+}
+
 WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   if (!target || target.getVectorBits() < 128)
     return {};
@@ -192,33 +239,38 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
   if (std::min(inputs, outputs) < fewestChannels)
     return {};
-  int64_t l2 = target.getL2ForBlocks(), channels = inputs * outputs;
-  int64_t batch = conv.extent(conv.batch);
-  batch = ShapedType::isDynamic(batch) ? 1 : batch;
-  double pixels = pixelsOf(conv, conv.row) * pixelsOf(conv, conv.column);
-  double streamed = 9 * channels * 4 > l2 / 2 ? 9.0 * channels * 4 : 0;
-  double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
-  double best = batch * (std::max(9 * pixels * channels / perCycle,
-                                  streamed / farBytesPerCycle) /
-                             leastGain -
-                         cyclesOfTranspose * moved);
+  int64_t l2 = target.getL2ForBlocks();
+  Image large = imageOf(conv, [](unsigned) { return usualExtent; });
+  SmallVector<Image> images = {large};
+  if (!large.isFixed)
+    images = llvm::map_to_vector(
+        usualInputs, [&](int64_t size) { return imageOfInputs(conv, size); });
+  // By the mean of ratios.
+  auto costOf = [&](llvm::function_ref<double(Image)> cyclesOf) {
+    double sum = 0;
+    for (Image image : images)
+      sum += std::log(std::max(cyclesOf(image), 1.0));
+    return sum;
+  };
+  double best = costOf(
+      [&](Image image) { return directCycles(conv, image, perCycle, l2); });
   WinogradAttr schedule;
   for (auto [tile, input, output] : transformCosts) {
-    int64_t columns = tilesOf(conv, conv.column, tile);
-    double tiles = tilesOf(conv, conv.row, tile) * columns;
-    Products products = chooseBlocks(
-        conv, tile, (tile + 2) * (tile + 2) * tiles * channels / perCycle, l2);
-    double cycles =
-        batch * (products.cycles +
-                 tiles * (inputs * input + outputs * output) / perCycle);
-    if (cycles >= best)
+    double cost =
+        costOf([&, tile = tile, input = input, output = output](Image image) {
+          double tiles = image.tileRows(tile) * image.tileColumns(tile);
+          return chooseBlocks(conv, image, tile, perCycle, l2).cycles +
+                 tiles * (inputs * input + outputs * output) / perCycle;
+        });
+    if (cost >= best)
       continue;
-    best = cycles;
-    int64_t block = products.tileRows;
-    ContractionAttr product = productSchedule(
-        conv, target, tile, block * (conv.hasFixedImage() ? columns : 1));
+    best = cost;
+    int64_t block = chooseBlocks(conv, large, tile, perCycle, l2).tileRows;
+    ContractionAttr product =
+        productSchedule(conv, target, tile,
+                        block * (large.isFixed ? large.tileColumns(tile) : 1));
     // Whole register tiles in all blocks but the last one.
-    if (!conv.hasFixedImage() && block > product.getRows())
+    if (!large.isFixed && block > product.getRows())
       block -= block % product.getRows();
     schedule = WinogradAttr::get(target.getContext(), tile, block, product);
   }

@@ -272,6 +272,14 @@ def check_padding():
         expect(region["bound"] != "arithmetic" or region["predicted_cycles"] == cycles, f"{name}: {region}")
 
 
+def check_usual_images():
+    """Winograd's filters are for what images of usual sizes become: behind a few halvings, fewer points."""
+    for name, step, algorithm in (("whole", 1, "Winograd F(4x4, 3x3)"), ("reduced", 32, "Winograd F(2x2, 3x3)")):
+        body = window("MaxPool", "pool", "x", step, step) + conv(name, "pool.out", 64, 64)
+        region, _ = region_of(name, (1, 64, "h", "w"), body)
+        expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
+
+
 def check_memory():
     """What a cache can hold need not come from behind it, and units beside those of multiply-adds add biases."""
     region, machine = region_of("product", (1, 256), weight("w", 256, 1024) + node("MatMul", "product", ["x", "w"]))
@@ -342,6 +350,7 @@ def main():
     check_dynamic(dynamic)
     check_twins()
     check_padding()
+    check_usual_images()
     check_memory()
     check_table()
     check_profile(model)
