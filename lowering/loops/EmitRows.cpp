@@ -110,8 +110,25 @@ void splitStartValues(Block *body) {
         init.set(OpBuilder(generic).clone(*start)->getResult(0));
 }
 
+// What two outputs become lies in both of them.
+void copyRepeatedResults(ImplicitLocOpBuilder &b, Block *body) {
+  OpBuilder::InsertionGuard guard(b);
+  llvm::SmallPtrSet<Value, 4> seen;
+  b.setInsertionPoint(body->getTerminator());
+  for (OpOperand &yielded : body->getTerminator()->getOpOperands()) {
+    if (seen.insert(yielded.get()).second)
+      continue;
+    auto type = cast<RankedTensorType>(yielded.get().getType());
+    Value room = tensor::EmptyOp::create(
+        b, tensor::getMixedSizes(b, b.getLoc(), yielded.get()),
+        type.getElementType());
+    yielded.set(linalg::CopyOp::create(b, yielded.get(), room).getResult(0));
+  }
+}
+
 // Fills and other named operations as generics, scalars of the body outside.
 void prepare(ImplicitLocOpBuilder &b, Block *body) {
+  copyRepeatedResults(b, body);
   splitStartValues(body);
   IRRewriter rewriter(b);
   for (Operation &op : llvm::make_early_inc_range(body->without_terminator())) {
