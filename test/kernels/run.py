@@ -364,9 +364,10 @@ def rows():
     yield "a product of lengths of columns, sizes of the run", chain(["a", 6, "b", 4], [
         ("ReduceL2", "x a", "l", {}), ("MatMul", "l w", "y", {})], {"a": np.int64([1]), "w": normal(4, 40)},
         [[2, 6, 3, 4], [1, 6, 50, 4]])
-    yield "a row that is two results", chain([6, 40], [
-        ("Softmax", "x", "s", {}), ("Max", "s s", "m", {}), ("MatMul", "s v", "p", {}), ("MatMul", "m w", "q", {}),
-        ("Add", "p q", "y", {})], {"v": normal(40, 8), "w": normal(40, 8, seed=5)})
+    yield "a row that is two results", chain([2, 4, 12, 8], [
+        ("InstanceNormalization", "x g b", "n", {}), ("Max", "n n", "m", {}), ("Conv", "n v", "p", {}),
+        ("Transpose", "m", "t", {"perm": [0, 1, 3, 2]}), ("Conv", "t w", "q", {}), ("Add", "p q", "y", {})],
+        {"g": normal(4), "b": normal(4, seed=5), "v": normal(8, 4, 12, 8), "w": normal(8, 4, 8, 12)})
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
