@@ -70,10 +70,13 @@ private:
     return result;
   }
 
+  Sizes valuesOf(ArrayRef<Index> named) {
+    return llvm::map_to_vector(named, [&](Index x) { return valueOf(x); });
+  }
+
   Input inputOf(Value operand) {
     Input input;
-    for (Index size : namedSizes(operand))
-      input.sizes.push_back(valueOf(size));
+    input.sizes = valuesOf(namedSizes(operand));
     input.element = getElementTypeOrSelf(operand.getType());
     input.original = operand;
     input.at = [this, operand](ArrayRef<Index> at) {
@@ -128,7 +131,8 @@ private:
 
   // Of a tensor of sizes, at a position that is known.
   std::optional<Index> knownElement(Value tensor, ArrayRef<Index> at) {
-    std::optional<int64_t> linear = linearize(at, namedSizes(tensor)).number;
+    std::optional<int64_t> linear =
+        linearize(at, valuesOf(namedSizes(tensor))).number;
     std::optional<Sizes> elements =
         linear && !constantOf(tensor) ? knownElements(tensor) : std::nullopt;
     if (!elements || *linear < 0 || *linear >= int64_t(elements->size()))
@@ -228,10 +232,7 @@ private:
     }
     if (matches)
       return result;
-    auto values = [&](ArrayRef<Index> named) {
-      return llvm::map_to_vector(named, [&](Index x) { return valueOf(x); });
-    };
-    return delinearize(linearize(at, values(sizes)), values(own));
+    return delinearize(linearize(at, valuesOf(sizes)), valuesOf(own));
   }
 
   // The element of a tensor that one of `result` comes from, to which it is

@@ -112,3 +112,10 @@ func.func @indices_are_given(%x: tensor<4x3xf32>, %i: tensor<2xi64>) -> tensor<2
   %y = "onnx.Gather"(%x, %i) <{axis = 0 : i64}> : (tensor<4x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// CHECK-LABEL: @indices_of_named_sizes
+// CHECK: onnx.Gather
+func.func @indices_of_named_sizes(%x: tensor<4x3xf32>, %i: tensor<?x?xi64, ["B", "S"]>) -> tensor<?x?x3xf32> {
+  %y = "onnx.Gather"(%x, %i) <{axis = 0 : i64}> : (tensor<4x3xf32>, tensor<?x?xi64, ["B", "S"]>) -> tensor<?x?x3xf32>
+  return %y : tensor<?x?x3xf32>
+}
