@@ -19,11 +19,6 @@ namespace {
 // Elements of a constant that are looked at.
 constexpr int64_t longestConstant = int64_t(1) << 24;
 
-Sizes namedSizes(Value tensor) {
-  return llvm::map_to_vector(shapeOf(tensor.getType()),
-                             [](Dim dim) { return Index(dim); });
-}
-
 class ElementWriter {
 public:
   explicit ElementWriter(Value tensor)
@@ -295,6 +290,11 @@ private:
 };
 
 } // namespace
+
+Sizes namedSizes(Value tensor) {
+  return llvm::map_to_vector(shapeOf(tensor.getType()),
+                             [](Dim dim) { return Index(dim); });
+}
 
 std::optional<Linear> linearElements(Value tensor,
                                      std::optional<int64_t> last) {

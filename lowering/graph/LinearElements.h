@@ -11,6 +11,9 @@ struct Linear {
   llvm::SmallVector<int64_t> slopes; // 0 along a dimension of size 1
 };
 
+// By number or name; those that have neither are empty.
+Sizes namedSizes(mlir::Value tensor);
+
 // The elements of an integer tensor at [..., last], or all of them; nothing
 // where they are not known to be linear in the positions before.
 std::optional<Linear> linearElements(mlir::Value tensor,

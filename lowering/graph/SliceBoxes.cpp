@@ -16,11 +16,6 @@ using namespace mlir;
 
 namespace {
 
-Sizes namedSizes(Value tensor) {
-  return llvm::map_to_vector(shapeOf(tensor.getType()),
-                             [](Dim dim) { return Index(dim); });
-}
-
 // What is named along a dimension of the data: start, start + step, ..., as
 // often as dimension `from` of the indices is long; start only where there is
 // none.
