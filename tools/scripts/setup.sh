@@ -1,4 +1,5 @@
-# What tools/quickstart and tools/check share: packages, build, Python environment. Sourced from the project's root.
+# What tools/quickstart and tools/check share: packages, build, Python environment. Sourced from the project's root,
+# with pipefail.
 
 packages="llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools clang-22 libclang-rt-22-dev lld-22 liblld-22-dev
   libprotobuf-dev protobuf-compiler libfmt-dev catch2 cmake ninja-build ccache gcc libc6-dev binutils python3 python3-venv
@@ -32,8 +33,8 @@ install_packages() {
 build() {
   cmake --preset release -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache > build/cmake.log 2>&1 ||
     { tail -n 30 build/cmake.log; return 1; }
-  CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ninja -C build 2>&1 | tee build/ninja.log | progress
-  [ "${PIPESTATUS[0]}" = 0 ] || { grep -v '^\[' build/ninja.log | tail -n 40; return 1; }
+  CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ninja -C build 2>&1 | tee build/ninja.log | progress ||
+    { grep -v '^\[' build/ninja.log | tail -n 40; return 1; }
 }
 
 # One line for every twentieth step, the last included.
