@@ -181,47 +181,13 @@ Index combined(char sign, Index a, Index b) {
   }
 }
 
-// As one product of a number and of names in their order, so that what was
-// multiplied in another order has the same name and what was multiplied can be
-// divided.
+// What was multiplied in another order has the same name.
 Index namedProduct(MLIRContext *context, const Factors &factors, bool isSize) {
   if (factors.number == 0 || factors.names.empty())
     return factors.number;
-  std::string all;
-  if (factors.number != 1)
-    all = text(factors.number);
-  for (StringRef name : factors.names) {
-    Index factor;
-    factor.name = StringAttr::get(context, name);
-    bool isAlone = factors.names.size() == 1 && all.empty();
-    all += (all.empty() ? "" : "*") + (isAlone ? name.str() : text(factor));
-  }
-  Index result = named(context, all);
+  Index result = named(context, productName(factors));
   result.isSize = isSize && result.name;
   return result;
-}
-
-// The factors of what `divisor` divides without a rest.
-std::optional<Factors> quotientOf(Index product, Index divisor) {
-  if (!product.name || !divisor.number)
-    return std::nullopt;
-  Factors factors = factorsOf(product);
-  if (factors.number % *divisor.number != 0)
-    return std::nullopt;
-  factors.number /= *divisor.number;
-  return factors;
-}
-
-void addFactors(StringRef name, Factors &factors) {
-  std::optional<Parts> parts = partsOf(name);
-  if (std::optional<int64_t> number = asNumber(name)) {
-    factors.number = wrapping(uint64_t(factors.number) * uint64_t(*number));
-  } else if (parts && parts->sign == '*') {
-    addFactors(parts->lhs, factors);
-    addFactors(parts->rhs, factors);
-  } else {
-    factors.names.push_back(withoutParentheses(name).str());
-  }
 }
 
 } // namespace
@@ -244,19 +210,21 @@ evaluate(StringRef name,
 }
 
 Factors factorsOf(ArrayRef<Index> sizes) {
-  Factors factors;
+  Factors all;
   for (Index size : sizes) {
+    Factors own;
     if (size.number)
-      factors.number =
-          wrapping(uint64_t(factors.number) * uint64_t(*size.number));
+      own.number = *size.number;
     else if (size.name)
-      addFactors(size.name.getValue(), factors);
+      own = factorsOf(size.name.getValue());
     else
-      factors.names.push_back(
+      own.names.push_back(
           "%" + std::to_string(uintptr_t(size.value.getAsOpaquePointer())));
+    all.number = wrapping(uint64_t(all.number) * uint64_t(own.number));
+    llvm::append_range(all.names, own.names);
   }
-  llvm::sort(factors.names);
-  return factors;
+  llvm::sort(all.names);
+  return all;
 }
 
 std::optional<int> compare(const Factors &a, const Factors &b) {
@@ -332,9 +300,6 @@ Index operator/(Index a, Index b) {
     return a;
   if (builderOf(a, b))
     return emit<arith::DivSIOp>(a, b.number ? b : notZero(b));
-  if (std::optional<Factors> quotient = quotientOf(a, b))
-    return namedProduct(a.name.getContext(), *quotient,
-                        a.isSize && *b.number > 0);
   if (b.number && *b.number > 0 && a.name)
     return dividedBy(a, *b.number);
   return surelyEqual(a, b) ? Index(1) : formula(a, "/", b, false);
@@ -347,7 +312,8 @@ Index operator%(Index a, Index b) {
     return *a.number % *b.number;
   if (builderOf(a, b))
     return emit<arith::RemSIOp>(a, b.number ? b : notZero(b));
-  if (quotientOf(a, b))
+  if (a.name && b.number &&
+      factorsOf(a.name.getValue()).number % *b.number == 0)
     return 0;
   return formula(a, "%", b, false);
 }

@@ -92,12 +92,7 @@ std::optional<Index>
 evaluate(llvm::StringRef name,
          llvm::function_ref<std::optional<Index>(llvm::StringRef)> sizeOf);
 
-// A product, as a number and names in their order. A value without a name
-// stands for itself.
-struct Factors {
-  int64_t number = 1;
-  llvm::SmallVector<std::string> names;
-};
+// Of their product. A value without a name stands for itself.
 Factors factorsOf(llvm::ArrayRef<Index> sizes);
 // Whether `a` is less than 0, equal to 0 or greater than `b` in that it lacks
 // factors; nothing where either has some that the other one lacks.

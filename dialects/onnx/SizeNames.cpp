@@ -175,25 +175,35 @@ std::pair<StringRef, int64_t> splitOffset(StringRef name) {
           parts->sign == '-' ? int64_t(0 - uint64_t(*offset)) : *offset};
 }
 
-std::pair<std::string, int64_t> splitFactor(StringRef name) {
-  uint64_t factor = 1;
+Factors factorsOf(StringRef name) {
+  uint64_t number = 1;
+  Factors factors;
   SmallVector<StringRef> open = {name};
-  SmallVector<std::string> others;
   while (!open.empty()) {
     StringRef next = open.pop_back_val();
     std::optional<Parts> parts = partsOf(next);
-    if (std::optional<int64_t> number = asNumber(next))
-      factor *= uint64_t(*number);
+    if (std::optional<int64_t> known = asNumber(next))
+      number *= uint64_t(*known);
     else if (parts && parts->sign == '*')
       append_values(open, parts->rhs, parts->lhs);
     else
-      others.push_back(withoutParentheses(next).str());
+      factors.names.push_back(withoutParentheses(next).str());
   }
-  if (others.size() == 1)
-    return {others[0], int64_t(factor)};
-  for (std::string &other : others)
-    other = asOperand(other);
-  return {join(others, "*"), int64_t(factor)};
+  factors.number = int64_t(number);
+  sort(factors.names);
+  return factors;
+}
+
+std::string productName(const Factors &factors) {
+  bool hasNumber = factors.number != 1 || factors.names.empty();
+  if (!hasNumber && factors.names.size() == 1)
+    return factors.names.front();
+  SmallVector<std::string> operands;
+  if (hasNumber)
+    operands.push_back(asOperand(std::to_string(factors.number)));
+  for (StringRef name : factors.names)
+    operands.push_back(asOperand(name));
+  return join(operands, "*");
 }
 
 std::optional<int64_t> lowestOf(StringRef name) {
@@ -204,7 +214,7 @@ std::optional<int64_t> lowestOf(StringRef name) {
 }
 
 bool isNeverOne(StringRef name) {
-  int64_t factor = splitFactor(name).second;
+  int64_t factor = factorsOf(name).number;
   return factor < -1 || factor > 1 || factor == 0 ||
          lowestOf(name).value_or(0) > 1;
 }
@@ -212,7 +222,7 @@ bool isNeverOne(StringRef name) {
 std::string broadcastName(StringRef a, StringRef b) {
   bool isFirst = isNeverOne(a), isSecond = isNeverOne(b);
   if (isFirst && isSecond) { // the one that more is known of
-    int64_t first = splitFactor(a).second, second = splitFactor(b).second;
+    int64_t first = factorsOf(a).number, second = factorsOf(b).number;
     return (first != second ? first > second : a < b) ? a.str() : b.str();
   }
   if (isFirst || isSecond)
@@ -241,27 +251,22 @@ std::string plusNumber(StringRef name, int64_t number) {
   return text + (sum > 0 ? "+" : "") + std::to_string(sum);
 }
 
-std::string timesNumber(StringRef name, int64_t factor) {
-  auto [other, own] = splitFactor(name);
-  int64_t number = int64_t(uint64_t(own) * uint64_t(factor));
-  if (number == 1)
-    return other;
-  std::optional<Parts> parts = partsOf(other);
-  std::string text = parts && parts->sign == '*' ? other : asOperand(other);
-  return asOperand(std::to_string(number)) + "*" + text;
-}
-
 std::string dividedName(StringRef name, int64_t divisor) {
   auto [base, offset] = splitOffset(name);
-  auto [inner, factor] = splitFactor(base);
+  Factors factors = factorsOf(base);
+  int64_t factor = factors.number;
   bool isPositive = lowestOf(name).value_or(-1) >= 0;
-  if (factor % divisor == 0 && (isPositive || offset % divisor == 0))
-    return plusNumber(timesNumber(inner, factor / divisor),
+  if (factor % divisor == 0 && (isPositive || offset % divisor == 0)) {
+    factors.number /= divisor;
+    return plusNumber(productName(factors),
                       llvm::divideFloorSigned(offset, divisor));
-  if (factor > 1 && divisor % factor == 0 && isPositive)
-    return dividedName(
-        plusNumber(inner, llvm::divideFloorSigned(offset, factor)),
-        divisor / factor);
+  }
+  if (factor > 1 && divisor % factor == 0 && isPositive) {
+    factors.number = 1;
+    return dividedName(plusNumber(productName(factors),
+                                  llvm::divideFloorSigned(offset, factor)),
+                       divisor / factor);
+  }
   std::optional<Parts> parts = partsOf(base);
   std::optional<int64_t> before =
       parts && parts->sign == '/' ? asNumber(parts->rhs) : std::nullopt;

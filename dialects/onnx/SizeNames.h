@@ -2,6 +2,7 @@
 // after the formula that gives it: equal formulas of equal names are equal
 // sizes. Names in formulas are sizes of tensors, and so at least 0.
 #pragma once
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
@@ -28,8 +29,14 @@ llvm::StringRef withoutParentheses(llvm::StringRef name);
 std::string asOperand(llvm::StringRef name);
 // "N+3" is N and 3, so that constants add up: N+3-1 is N+2.
 std::pair<llvm::StringRef, int64_t> splitOffset(llvm::StringRef name);
-// "3*N" is N and 3, anything else itself and 1.
-std::pair<std::string, int64_t> splitFactor(llvm::StringRef name);
+
+// A product, as a number and names in their order.
+struct Factors {
+  int64_t number = 1;
+  llvm::SmallVector<std::string> names;
+};
+Factors factorsOf(llvm::StringRef name);
+std::string productName(const Factors &factors);
 
 // What it is at least, whatever the sizes of the inputs are.
 std::optional<int64_t> lowestOf(llvm::StringRef name);
@@ -41,7 +48,6 @@ std::string broadcastName(llvm::StringRef a, llvm::StringRef b);
 
 // Sums with a number, and quotients of a positive one, towards zero.
 std::string plusNumber(llvm::StringRef name, int64_t number);
-std::string timesNumber(llvm::StringRef name, int64_t factor);
 std::string dividedName(llvm::StringRef name, int64_t divisor);
 
 // A name that is longer is none.

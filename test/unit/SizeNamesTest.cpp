@@ -39,6 +39,12 @@ int64_t valueOf(llvm::StringRef name, int64_t size) {
 
 bool broadcast(int64_t a, int64_t b) { return a == b || a == 1 || b == 1; }
 
+std::string timesNumber(llvm::StringRef name, int64_t number) {
+  Factors factors = factorsOf(name);
+  factors.number *= number;
+  return productName(factors);
+}
+
 } // namespace
 
 TEST_CASE("halving rounds like one division") {
