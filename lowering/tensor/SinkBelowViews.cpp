@@ -1,0 +1,233 @@
+// A transpose is made behind what only rearranges or selects elements: padding,
+// slicing, concatenation and reshapes act on the untransposed tensor.
+#include "lowering/tensor/Transposed.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+namespace onnxc {
+
+using namespace mlir;
+using linalg::TransposeOp;
+
+namespace {
+
+using Permutation = SmallVector<int64_t>;
+
+struct SinkBelowPad : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSource().getDefiningOp<TransposeOp>();
+    Value padding = op.getConstantPaddingValue();
+    if (!producer || !padding)
+      return failure();
+    Permutation permutation(producer.getPermutation());
+    Permutation inverse = invertPermutationVector(permutation);
+    Value padded = paddedTransposed(rewriter, op, producer.getInput(), inverse);
+    rewriter.replaceOp(op,
+                       transposed(rewriter, op.getLoc(), padded, permutation));
+    return success();
+  }
+};
+
+struct SinkBelowSlice : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSource().getDefiningOp<TransposeOp>();
+    if (!producer || op.getType().getRank() != op.getSourceType().getRank())
+      return failure();
+    Permutation permutation(producer.getPermutation());
+    Permutation inverse = invertPermutationVector(permutation);
+    Value slice = tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(), producer.getInput(),
+        applyPermutation(op.getMixedOffsets(), inverse),
+        applyPermutation(op.getMixedSizes(), inverse),
+        applyPermutation(op.getMixedStrides(), inverse));
+    rewriter.replaceOp(op,
+                       transposed(rewriter, op.getLoc(), slice, permutation));
+    return success();
+  }
+};
+
+// A concatenation: a chain of insertions into an empty tensor. It is moved as a
+// whole, from its last insertion, when every part has the same permutation.
+struct SinkBelowConcat : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp last,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<tensor::InsertSliceOp> chain;
+    std::optional<Permutation> permutation;
+    Value destination = last.getResult();
+    while (auto insert = destination.getDefiningOp<tensor::InsertSliceOp>()) {
+      auto part = insert.getSource().getDefiningOp<TransposeOp>();
+      if (!part ||
+          insert.getSourceType().getRank() != insert.getType().getRank() ||
+          (permutation && *permutation != Permutation(part.getPermutation())))
+        return failure();
+      permutation = Permutation(part.getPermutation());
+      chain.push_back(insert);
+      destination = insert.getDest();
+    }
+    bool isLast = llvm::none_of(last->getUsers(), [&](Operation *user) {
+      auto next = dyn_cast<tensor::InsertSliceOp>(user);
+      return next && next.getDest() == last.getResult();
+    });
+    if (!destination.getDefiningOp<tensor::EmptyOp>() || chain.empty() ||
+        !isLast)
+      return failure();
+    Permutation inverse = invertPermutationVector(*permutation);
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, last.getLoc(), destination);
+    Value result = tensor::EmptyOp::create(rewriter, last.getLoc(),
+                                           applyPermutation(sizes, inverse),
+                                           last.getType().getElementType());
+    for (tensor::InsertSliceOp insert : llvm::reverse(chain))
+      result = tensor::InsertSliceOp::create(
+          rewriter, insert.getLoc(),
+          insert.getSource().getDefiningOp<TransposeOp>().getInput(), result,
+          applyPermutation(insert.getMixedOffsets(), inverse),
+          applyPermutation(insert.getMixedSizes(), inverse),
+          applyPermutation(insert.getMixedStrides(), inverse));
+    rewriter.replaceOp(
+        last, transposed(rewriter, last.getLoc(), result, *permutation));
+    return success();
+  }
+};
+
+// Where the groups of dimensions that a reshape of a transposed tensor splits
+// or joins begin and how long they are, in the order of the source; and the
+// permutation of single dimensions that puts them into the order of the result.
+Permutation permutationOfGroups(ArrayRef<int64_t> permutation,
+                                ArrayRef<int64_t> sizes) {
+  Permutation starts(permutation.size()), result;
+  int64_t start = 0;
+  for (int64_t i : invertPermutationVector(permutation)) {
+    starts[i] = start;
+    start += sizes[i];
+  }
+  for (auto [first, size] : llvm::zip_equal(starts, sizes))
+    for (int64_t k = 0; k < size; ++k)
+      result.push_back(first + k);
+  return result;
+}
+
+struct SinkBelowExpand : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSrc().getDefiningOp<TransposeOp>();
+    if (!producer)
+      return failure();
+    Permutation inverse = invertPermutationVector(producer.getPermutation());
+    Permutation sizes =
+        llvm::map_to_vector(op.getReassociationIndices(),
+                            [](auto &group) { return int64_t(group.size()); });
+    Permutation moved = permutationOfGroups(producer.getPermutation(), sizes);
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t i : inverse) {
+      int64_t start = groups.empty() ? 0 : groups.back().back() + 1;
+      groups.push_back(llvm::to_vector(llvm::seq(start, start + sizes[i])));
+    }
+    Permutation back = invertPermutationVector(moved);
+    auto type = RankedTensorType::get(
+        applyPermutation(op.getResultType().getShape(), back),
+        op.getResultType().getElementType());
+    Value expanded = tensor::ExpandShapeOp::create(
+        rewriter, op.getLoc(), type, producer.getInput(), groups,
+        applyPermutation(op.getMixedOutputShape(), back));
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), expanded, moved));
+    return success();
+  }
+};
+
+// Where each group lies together in the source, too.
+struct SinkBelowCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto producer = op.getSrc().getDefiningOp<TransposeOp>();
+    if (!producer)
+      return failure();
+    ArrayRef<int64_t> permutation = producer.getPermutation();
+    SmallVector<ReassociationIndices> groups;
+    for (const ReassociationIndices &group : op.getReassociationIndices()) {
+      ReassociationIndices source = llvm::map_to_vector(
+          group, [&](int64_t dim) { return permutation[dim]; });
+      for (auto [i, dim] : llvm::enumerate(source))
+        if (dim != source.front() + int64_t(i))
+          return failure();
+      groups.push_back(source);
+    }
+    if (groups.empty())
+      return failure();
+    Permutation order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
+    llvm::sort(order, [&](int64_t a, int64_t b) {
+      return groups[a].front() < groups[b].front();
+    });
+    llvm::sort(groups, [](auto &a, auto &b) { return a.front() < b.front(); });
+    Value collapsed = tensor::CollapseShapeOp::create(
+        rewriter, op.getLoc(), producer.getInput(), groups);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), collapsed,
+                                      invertPermutationVector(order)));
+    return success();
+  }
+};
+
+// What both branches of an If transpose is transposed behind it.
+struct SinkBelowIf : OpRewritePattern<scf::IfOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::IfOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getNumResults() == 0)
+      return failure();
+    SmallVector<std::optional<Permutation>> permutations;
+    SmallVector<Type> types(op.getResultTypes());
+    for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(
+             op.thenYield().getResults(), op.elseYield().getResults()))) {
+      auto yes = std::get<0>(pair).getDefiningOp<TransposeOp>(),
+           no = std::get<1>(pair).getDefiningOp<TransposeOp>();
+      permutations.emplace_back();
+      if (yes && no && yes.getPermutation() == no.getPermutation() &&
+          yes.getInput().getType() == no.getInput().getType()) {
+        permutations.back() = Permutation(yes.getPermutation());
+        types[i] = yes.getInput().getType();
+      }
+    }
+    if (llvm::none_of(permutations,
+                      [](auto &each) { return each.has_value(); }))
+      return rewriter.notifyMatchFailure(op, "branches differ in layout");
+    auto moved = scf::IfOp::create(rewriter, op.getLoc(), types,
+                                   op.getCondition(), /*withElse=*/true);
+    for (auto [from, to] :
+         llvm::zip_equal(op.getRegions(), moved.getRegions())) {
+      rewriter.eraseBlock(&to->front());
+      rewriter.inlineRegionBefore(*from, *to, to->begin());
+      auto yield = cast<scf::YieldOp>(to->front().getTerminator());
+      rewriter.modifyOpInPlace(yield, [&] {
+        for (auto [operand, permutation] :
+             llvm::zip_equal(yield->getOpOperands(), permutations))
+          if (permutation)
+            operand.set(operand.get().getDefiningOp<TransposeOp>().getInput());
+      });
+    }
+    SmallVector<Value> results;
+    for (auto [result, permutation] :
+         llvm::zip_equal(moved.getResults(), permutations))
+      results.push_back(
+          permutation ? transposed(rewriter, op.getLoc(), result, *permutation)
+                      : Value(result));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+} // namespace
+
+void addSinkBelowViews(RewritePatternSet &patterns) {
+  patterns.add<SinkBelowPad, SinkBelowSlice, SinkBelowConcat, SinkBelowExpand,
+               SinkBelowCollapse, SinkBelowIf>(patterns.getContext());
+}
+
+} // namespace onnxc
