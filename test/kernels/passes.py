@@ -1,0 +1,255 @@
+"""Sums of rows, elementwise chains, selections and other moves: one pass over memory."""
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from graphs import chain, normal
+
+
+def products_around_a_norm():
+    """Both inputs have as many rows, each in a dimension of its own."""
+    nodes = [("Transpose", "a", "t", {"perm": [1, 0, 2]}), ("MatMul", "t w", "m", {}), ("Add", "x m", "s", {}),
+             ("LayerNormalization", "s g b", "n", {}), ("MatMul", "n v", "p", {}), ("Relu", "p", "y", {})]
+    proto, _ = chain([1, "rows", 16], nodes, {"w": normal(16, 16, scale=0.2), "v": normal(16, 16, seed=4, scale=0.2),
+                                              "g": normal(16), "b": normal(16, seed=5)}, sizes=[])()
+    proto.graph.input.append(helper.make_tensor_value_info("a", TensorProto.FLOAT, ["rows", 1, 16]))
+    return proto, [[normal(1, rows, 16), normal(rows, 1, 16, seed=6)] for rows in (1, 5, 40)]
+
+
+def rows():
+    for axis in (-1, 1, 0):
+        yield f"Softmax on axis {axis}", chain([3, 5, 37], [("Softmax", "x", "y", {"axis": axis})])
+    for op in ("Softmax", "LogSoftmax"):
+        for shape, axis, sizes in (([3, 40, 3], 1, None), ([2, 3, 64, 7], 2, None), ([24, 5, 2], 0, None),
+                                   (["a", 36, 5], 1, [[1, 36, 5], [4, 36, 5]]), ([2, 17, 6], 1, None), ([3, 197, 6], 1, None)):
+            yield f"{op} down the few columns of {shape}", chain(shape, [(op, "x", "y", {"axis": axis})], {}, sizes)
+    yield "Softmax of long rows", chain([2, 5000], [("Softmax", "x", "y", {})])
+    yield "Softmax, rows of the run", chain(["a", "b"], [("Softmax", "x", "y", {})], sizes=[[2, 3], [1, 70], [9, 16]])
+    scale = {"s": normal(37), "o": normal(37, seed=5)}
+    yield "LayerNormalization", chain([4, 37], [("LayerNormalization", "x s o", "y", {})], scale)
+    yield "RMSNormalization from its parts", chain([4, 37], [
+        ("Mul", "x x", "q", {}), ("ReduceMean", "q a", "m", {}), ("Add", "m e", "n", {}), ("Sqrt", "n", "r", {}),
+        ("Div", "x r", "d", {}), ("Mul", "d s", "y", {})],
+        {"a": np.int64([-1]), "e": np.float32(1e-5), "s": scale["s"]})
+    yield "row maxima, batch and rows of the run", chain(
+        ["a", 3, "b", "b"], [("ReduceMax", "x a", "y", {})], {"a": np.int64([3])}, [[2, 3, 13, 13], [1, 3, 40, 40]])
+    last = {"a": np.int64([-1]), "zero": np.float32(0), "one": np.float32(1)}
+    yield "Softmax of some rows, rows of the run", chain(["a", 3, "b", "b"], [
+        ("Softmax", "x", "p", {}), ("ReduceMax", "x a", "m", {}), ("Greater", "m one", "c", {}),
+        ("Where", "c p zero", "y", {})], last, [[2, 3, 13, 13], [1, 3, 40, 40]])
+    yield "products around a norm, rows of two inputs of the run", products_around_a_norm
+    for op, inputs, attributes in (("ReduceMax", "t a", {}), ("ReduceMean", "t a", {}), ("ReduceLogSumExp", "t a", {}),
+                                   ("ArgMax", "t", {"axis": 2})):
+        yield f"{op} of columns of channels that lie together", chain(
+            [2, 6, 7, 20], [("Transpose", "x", "t", {"perm": [0, 3, 1, 2]}), (op, inputs, "r", {"keepdims": 0} | attributes),
+                            ("Cast", "r", "y", {"to": 1})], {"a": np.int64([2])}, ranks=3)
+    affine = {"g": normal(48), "b": normal(48, seed=5), "w": normal(48, 64, scale=0.2)}
+    for shape, sizes in (([20, 1, 48], None), ([30, 2, 48], None), ([3, 5, 48], None), ([1, 90, 48], None),
+                         (["s", 2, 48], [[3, 2, 48], [40, 2, 48]]), ([1, "s", 48], [[1, 3, 48], [1, 200, 48]])):
+        yield f"a product of normalized rows of {shape}", chain(shape, [
+            ("LayerNormalization", "x g b", "n", {}), ("MatMul", "n w", "m", {}), ("Relu", "m", "y", {})], affine, sizes)
+    yield "a product of lengths of columns, sizes of the run", chain(["a", 6, "b", 4], [
+        ("ReduceL2", "x a", "l", {}), ("MatMul", "l w", "y", {})], {"a": np.int64([1]), "w": normal(4, 40)},
+        [[2, 6, 3, 4], [1, 6, 50, 4]])
+    yield "a row that is two results", chain([2, 4, 12, 8], [
+        ("InstanceNormalization", "x g b", "n", {}), ("Max", "n n", "m", {}), ("Conv", "n v", "p", {}),
+        ("Transpose", "m", "t", {"perm": [0, 1, 3, 2]}), ("Conv", "t w", "q", {}), ("Add", "p q", "y", {})],
+        {"g": normal(4), "b": normal(4, seed=5), "v": normal(8, 4, 12, 8), "w": normal(8, 4, 8, 12)})
+    yield "two reductions of one input", chain([6, 40], [
+        ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
+
+
+def boxes():
+    """Elements of x[:, :, 1:, 2:], named one by one as exporters name them."""
+    starts = [0, 0, 1, 2]
+    weights = {f"start{k}": np.int64([start]) for k, start in enumerate(starts)}
+    weights |= {f"column{k}": np.int64([-1] + [1] * (3 - k)) for k in range(4)}
+    weights |= {f"axis{k}": np.int64(k) for k in range(4)}
+    weights |= {"end": np.int64([2 ** 62]), "last": np.int64([-1]), "zero": np.int64(0), "one": np.int64(1)}
+    nodes = [("Shape", "x", "sizes", {})]
+    for k in range(4):
+        nodes += [("Gather", f"sizes axis{k}", f"size{k}", {}), ("Range", f"zero size{k} one", f"range{k}", {}),
+                  ("Slice", f"range{k} start{k} end", f"part{k}", {}), ("Reshape", f"part{k} column{k}", f"grid{k}", {})]
+    nodes += [("Add", "grid0 grid1", "sum1", {}), ("Add", "sum1 grid2", "sum2", {}), ("Add", "sum2 grid3", "sum", {}),
+              ("Shape", "sum", "box", {})]
+    for k in range(4):
+        nodes += [("Expand", f"grid{k} box", f"all{k}", {}), ("Unsqueeze", f"all{k} last", f"name{k}", {})]
+    nodes += [("Concat", "name0 name1 name2 name3", "i", {"axis": -1}), ("GatherND", "x i", "g", {})]
+    for shape, sizes in (([2, 3, 6, 7], None), (["n", 3, 6, 7], [[2, 3, 6, 7], [1, 3, 6, 7]])):
+        yield f"GatherND of a box of {shape}", chain(shape, nodes + [("Neg", "g", "y", {})], weights, sizes)
+        for reduction in ("none", "add", "max"):
+            scatter = [("Mul", "g g", "u", {}), ("Neg", "x", "d", {}),
+                       ("ScatterND", "d i u", "y", {"reduction": reduction})]
+            yield f"ScatterND of a box of {shape}, {reduction}", chain(shape, nodes + scatter, weights, sizes)
+
+
+def chains():
+    yield "a product that is normalized in f32", chain([None, 24], [
+        ("Cast", "x", "d", {"to": 11}), ("MatMul", "d w", "m", {}), ("LayerNormalization", "m s", "n", {}),
+        ("Cast", "n", "y", {"to": 1})], {"w": normal(24, 10).astype(np.float64), "s": np.ones(10)}, [[1, 24], [17, 24]])
+    for op, count in (("Pad", 4), ("Tile", 2), ("CenterCropPad", 2)):
+        yield f"{op}, a list of a length that the run knows", chain([4, 5], [
+            ("Equal", "x x", "t", {}), ("NonZero", "t", "n", {}), ("Slice", "n zero count one", "r", {}),
+            ("ReduceMax", "r zero", "m", {"keepdims": 0}), ("Add", "m one", "l", {}), (op, "x l", "y", {})],
+            {"zero": np.int64([0]), "one": np.int64([1]), "count": np.int64([count])})
+    yield "ScatterND, an index of a length that the run knows", chain([4, 5], [
+        ("Equal", "x x", "t", {}), ("NonZero", "t", "n", {}), ("Slice", "n zero one one", "i", {}),
+        ("ScatterND", "x i u", "y", {"reduction": "add"})],
+        {"zero": np.int64([0]), "one": np.int64([1]), "u": normal(2, 5)})
+    for reduction in ("none", "add", "max"):  # slices, one of them twice
+        for shape, sizes in (([6, 3, 21], None), (["a", 3, "b"], [[6, 3, 21], [4, 3, 1]])):
+            yield f"ScatterND of slices of {shape}, {reduction}", chain(shape, [
+                ("Slice", "x zero three zero", "s", {}), ("Neg", "s", "u", {}),
+                ("ScatterND", "x i u", "y", {"reduction": reduction})],
+                {"zero": np.int64([0]), "three": np.int64([3]), "i": np.int64([[3], [-1], [3]])}, sizes)
+        yield f"ScatterND of rows, {reduction}", chain([4, 5, 1], [("ScatterND", "x i u", "y", {"reduction": reduction})],
+                                                       {"i": np.int64([[1, 4], [3, 0]]), "u": normal(2, 1)})
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            for shape, axis, sizes in (([5, 40], 0, None), ([3, 6, 5, 7], 1, None), ([3, 70001], -2, None),
+                                       ([1, 33], 0, None), (["a", 4, "b"], 1, [[2, 4, 37], [3, 4, 1], [1, 4, 70001]])):
+                yield f"CumSum of {shape} along {axis}, exclusive {exclusive}, reverse {reverse}", chain(shape, [
+                    ("CumSum", "x a", "y", {"exclusive": exclusive, "reverse": reverse})], {"a": np.int64(axis)}, sizes)
+    gelu = [("Div", "x r", "a", {}), ("Erf", "a", "e", {}), ("Add", "e one", "f", {}), ("Mul", "x f", "g", {}),
+            ("Mul", "g half", "y", {})]
+    for shape, axes in (([9, 21, 40], [0]), ([9, 21, 40], [0, 1]), ([9, 21, 40], [1]), ([9, 21, 40], [0, 2]), ([70, 3], [0])):
+        yield f"ReduceLogSumExp of {shape} over {axes}", chain(shape, [
+            ("ReduceLogSumExp", "x a", "y", {"keepdims": 1})], {"a": np.int64(axes)})
+    for kind in ("ReduceMax", "ReduceMin", "ReduceSumSquare", "ReduceL1"):
+        for columns in (1, 3, 13, 24, 40):
+            for rows in (3, 15, 42, "n"):
+                yield f"{kind} of {rows} rows of {columns} columns", chain([2, rows, columns], [
+                    (kind, "x a", "y", {"keepdims": 1})], {"a": np.int64([1])},
+                    [[2, count, columns] for count in ((1, 5, 42) if rows == "n" else (rows,))])
+    for equation in ("ij,ij->i", "ij,ij->j"):
+        for columns in (5, 40):
+            yield f"weighted sum {equation} of {columns} columns", chain([30, columns], [
+                ("Einsum", "x w", "y", {"equation": equation})], {"w": normal(30, columns, seed=5)}, ranks=1)
+    yield "GELU", chain([7, 33], gelu, {"r": np.float32(2 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)})
+    yield "SiLU of a product", chain([7, 33], [("MatMul", "x w", "m", {}), ("Sigmoid", "m", "s", {}),
+                                              ("Mul", "m s", "y", {})], {"w": normal(33, 21)})
+    yield "residual of two convolutions", chain([1, 16, 9, 9], [
+        ("Conv", "x u", "a", {"pads": [1] * 4}), ("Relu", "a", "b", {}), ("Conv", "b v", "c", {"pads": [1] * 4}),
+        ("Add", "c x", "d", {}), ("Relu", "d", "e", {}), ("Conv", "e u", "f", {"pads": [1] * 4}),
+        ("Add", "f e", "y", {})], {"u": normal(16, 16, 3, 3, scale=0.1), "v": normal(16, 16, 3, 3, seed=8, scale=0.1)})
+    for op in ("MaxPool", "AveragePool"):
+        for name, attributes in (("", {}), (", stride 2, pads", {"strides": [2, 2], "pads": [1] * 4})):
+            yield f"{op}{name}", chain([1, 20, 13, 13], [(op, "x", "y", {"kernel_shape": [3, 3], **attributes})])
+    for perm in ([0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [1, 0, 2, 3]):
+        yield f"Transpose {perm}", chain([3, 18, 20, 17], [("Transpose", "x", "y", {"perm": perm})])
+    yield from turned_tiles()
+    yield "normalized convolution between transposes", chain([1, 32, 14, 14], [
+        ("Conv", "x w d", "c", {"group": 32, "pads": [3] * 4}), ("Transpose", "c", "t", {"perm": [0, 2, 3, 1]}),
+        ("LayerNormalization", "t s o", "n", {}), ("MatMul", "n u", "m", {}), ("Add", "m b", "g", {}),
+        ("Transpose", "g", "y", {"perm": [0, 3, 1, 2]})],
+        {"w": normal(32, 1, 7, 7, scale=0.1), "d": normal(32), "s": normal(32), "o": normal(32, seed=5),
+         "u": normal(32, 64, scale=0.2), "b": normal(64)})
+    yield "squeeze and excite", chain([1, 24, 10, 10], [
+        ("Conv", "x w", "c", {}), ("GlobalAveragePool", "c", "p", {}), ("Conv", "p d", "q", {}), ("Relu", "q", "r", {}),
+        ("Conv", "r u", "s", {}), ("Sigmoid", "s", "t", {}), ("Mul", "c t", "y", {})],
+        {"w": normal(24, 24, 1, 1, scale=0.2), "d": normal(6, 24, 1, 1, scale=0.2), "u": normal(24, 6, 1, 1)})
+
+
+def turned_tiles():
+    """Dimensions that are smaller than a vector, as large, and a little larger, at either side of a transpose."""
+    for n in (2, 3, 4, 5, 7, 8, 12, 15, 16, 17):
+        for m in (16, 23, 40):
+            yield f"Transpose, {n} rows of {m}", chain([3, n, m], [("Transpose", "x", "y", {"perm": [0, 2, 1]})])
+            yield f"Transpose, {m} rows of {n}", chain([3, m, n], [("Transpose", "x", "y", {"perm": [0, 2, 1]})])
+    for shape, perm in (([5, 2, 16, 2], [0, 2, 1, 3]), ([2, 20, 12, 2, 2], [0, 3, 1, 4, 2]), ([3, 11, 13, 7], [3, 2, 1, 0]),
+                        ([2, 3, 4, 5, 6], [4, 3, 2, 1, 0]), ([2, 9, 24, 1, 3, 3], [0, 3, 1, 4, 2, 5]),
+                        ([4, 40, 2, 2, 2], [0, 3, 2, 1, 4])):
+        yield f"Transpose {perm} of {shape}", chain(shape, [("Transpose", "x", "y", {"perm": perm})])
+    for block in (2, 3, 4):
+        for mode in ("DCR", "CRD"):
+            yield f"DepthToSpace {block} {mode}", chain([2, block * block * 3, 5, 21], [
+                ("DepthToSpace", "x", "y", {"blocksize": block, "mode": mode})])
+        yield f"SpaceToDepth {block}", chain([2, 3, block * 4, block * 19], [
+            ("SpaceToDepth", "x", "y", {"blocksize": block})])
+    yield "blocks of channels behind a convolution", chain([1, 16, 6, 18], [
+        ("Conv", "x w", "c", {}), ("DepthToSpace", "c", "y", {"blocksize": 2, "mode": "CRD"})],
+        {"w": normal(32, 16, 1, 1, scale=0.2)})
+    yield "Transpose and sum", chain([3, 21, 19], [
+        ("Transpose", "x", "t", {"perm": [0, 2, 1]}), ("Exp", "w", "e", {}), ("Add", "t e", "y", {})],
+        {"w": normal(3, 19, 21)})
+    yield "Transpose and sum in place", chain([21, 21], [
+        ("Transpose", "x", "t", {"perm": [1, 0]}), ("Exp", "x", "e", {}), ("Add", "t e", "s", {}), ("Add", "s b", "y", {})],
+        {"b": normal(21)})
+    for n, m in ((17, 5), (16, 3), (40, 2), (21, 7)):
+        yield f"a column for rows of {m}", chain([3, 4, n, m], [("Mul", "x w", "y", {})], {"w": normal(n, 1)})
+    for perm in ([0, 2, 1], [2, 0, 1]):
+        yield f"Transpose {perm}, sizes of the run", chain(["a", "b", "c"], [("Transpose", "x", "y", {"perm": perm})],
+                                                           sizes=[[2, 3, 40], [2, 40, 3], [1, 16, 17], [3, 33, 19]])
+    yield "Transpose, few rows of the run of 17", chain([2, "b", 17], [("Transpose", "x", "y", {"perm": [0, 2, 1]})],
+                                                        sizes=[[2, 1, 17], [2, 5, 17], [2, 40, 17]])
+    yield "Transpose of numbers of 8 bits", chain([2, 3, 45], [
+        ("Cast", "x", "i", {"to": TensorProto.INT8}), ("Transpose", "i", "t", {"perm": [0, 2, 1]}),
+        ("Cast", "t", "y", {"to": TensorProto.FLOAT})])
+
+
+def selections():
+    """Values of few digits, so that equal ones occur; places follow values in one tensor."""
+    def topk(shape, k, **attributes):
+        ranked = [("Round", "x", "r", {}), ("TopK", "r k", "v i", attributes), ("Cast", "i", "p", {"to": 1}),
+                  ("Concat", "v p", "y", {"axis": 0})]
+        return chain(shape, ranked, {"k": np.int64([k])})
+    yield "TopK", topk([7, 50], 4)
+    yield "TopK of an axis between", topk([3, 40, 5], 6, axis=1)
+    yield "TopK, the smallest", topk([4, 33], 5, largest=0)
+    yield "TopK of all", topk([3, 20], 20)
+    yield "TopK of many", topk([3, 301], 10)
+    yield "TopK of many, the smallest", topk([3, 301], 13, largest=0)
+    yield "TopK of many, more than a vector", topk([3, 301], 20)
+    yield "TopK of many, more than two vectors", topk([2, 301], 40, largest=0)
+    yield "TopK of many, more than any vectors", topk([2, 301], 70)
+    yield "TopK of all, more than any vectors", topk([2, 301], 301)
+    yield "TopK of many, most of them, the smallest", topk([3, 333], 200, largest=0)
+    yield "TopK of equal ones", chain([2, 150], [
+        ("Clip", "x low low", "r", {}), ("TopK", "r k", "v i", {}), ("Cast", "i", "p", {"to": 1}),
+        ("Concat", "v p", "y", {"axis": 0})], {"low": np.float32(-0.0), "k": np.int64([100])})
+    yield "TopK across vectors", topk([3, 40, 21], 6, axis=1)
+    yield "TopK across vectors, the smallest", topk([50, 16], 8, axis=0, largest=0)
+    yield "TopK across vectors, of all", topk([2, 5, 3, 33], 5, axis=1)
+    yield "TopK, sizes of the run", chain(["rows", "n"], [("Round", "x", "r", {}), ("TopK", "r k", "y i", {})],
+                                          {"k": np.int64([6])}, sizes=[[2, 6], [3, 40], [1, 333]])
+    yield "TopK of every third", chain([4, 99], [
+        ("Slice", "x from to axis step", "s", {}), ("TopK", "s k", "y i", {})],
+        {"from": np.int64([1]), "to": np.int64([99]), "axis": np.int64([1]), "step": np.int64([3]), "k": np.int64([5])})
+    for name, shape, k, attributes in (("", [3, 70], 7, {}), (", more than any vectors", [3, 90], 75, {}),
+                                       (" across vectors", [30, 20], 4, {"axis": 0}),
+                                       (" across vectors, of all", [6, 20], 6, {"axis": 0, "largest": 0})):
+        yield f"TopK of integers{name}", chain(shape, [
+            ("Mul", "x much", "t", {}), ("Cast", "t", "n", {"to": 6}), ("TopK", "n k", "v i", attributes),
+            ("Cast", "v", "p", {"to": 1}), ("Cast", "i", "q", {"to": 1}), ("Concat", "p q", "y", {"axis": 0})],
+            {"much": np.float32(10 if k == 7 else 4e8), "k": np.int64([k])})
+    for op in ("ArgMax", "ArgMin"):
+        for last in (0, 1):
+            yield f"{op} of columns, {'last' if last else 'first'}", chain([6, 21, 37], [
+                ("Round", "x", "r", {}), (op, "r", "i", {"axis": 1, "select_last_index": last}),
+                ("Cast", "i", "y", {"to": 1})])
+
+
+def computed_positions():
+    """Elements read where a table says: rows of vectors, windows of vectors, single ones."""
+    def resize(shape, scales, mode, **attributes):
+        nodes = [("Resize", "x - scales", "y", {"mode": mode, **attributes})]
+        return chain(shape, nodes, {"scales": np.float32(scales)})
+    for mode in ("nearest", "linear", "cubic"):
+        yield f"Resize {mode}, twice as large", resize([1, 3, 17, 33], [1, 1, 2, 2], mode)
+        yield f"Resize {mode}, by a fraction", resize([2, 3, 20, 50], [1, 1, 1.25, 1.75], mode)
+        yield f"Resize {mode}, smaller", resize([1, 3, 20, 50], [1, 1, 0.75, 0.375], mode)
+        if mode != "nearest":
+            yield f"Resize {mode}, smaller and smooth", resize([1, 3, 20, 50], [1, 1, 0.75, 0.375], mode, antialias=1)
+            yield f"Resize {mode}, much smaller and smooth", resize([1, 3, 50, 60], [1, 1, 0.25, 0.05], mode, antialias=1)
+        yield f"Resize {mode}, rows shorter than a vector", resize([1, 3, 5, 3], [1, 1, 4, 9], mode)
+    yield "Resize of corners", resize([1, 2, 9, 40], [1, 1, 3, 3], "linear",
+                                      coordinate_transformation_mode="align_corners")
+    yield "Resize between convolutions", chain([1, 12, 9, 11], [
+        ("Conv", "x w", "c", {}), ("Resize", "c - scales", "r", {"mode": "nearest"}), ("Conv", "r w", "y", {})],
+        {"w": normal(12, 12, 1, 1, scale=0.2), "scales": np.float32([1, 1, 2, 2])})
+    for width in (64, 21, 5):
+        yield f"Gather of rows of {width}", chain([30, width], [("Gather", "x i", "y", {})], {"i": np.int64([3, -1, 0, 29])})
+    yield "Gather of columns", chain([7, 40], [("Gather", "x i", "y", {"axis": 1})], {"i": np.int64([39, -2, 0, 5])})
+
+
+KINDS = (rows, boxes, chains, selections, computed_positions)

@@ -1,0 +1,161 @@
+"""Matrix products, attention and recurrent networks."""
+
+import numpy as np
+from graphs import chain, computed_product, normal, product
+
+
+def products():
+    for m in (1, 3, 8, 29, 130):
+        yield f"product of {m} rows", product([m, 70], 100)
+    yield "product with a transposed weight", product([9, 64], 50, transposed=True)
+    yield "product of one column", product([33, 40], 1)
+    yield "columns of two loops, which a factor walks apart", chain([640, 8, 20], [
+        ("Einsum", "w x", "c", {"equation": "fk,khw->fhw"}), ("Mul", "c f", "y", {})],
+        {"w": normal(640, 640, scale=0.04), "f": normal(20)})
+    # More than L2 holds: in groups of panels and pieces of the reduction.
+    deep = {"w": normal(2100, 96, scale=0.02), "b": normal(96)}
+    residual = [("Gemm", "x w b", "p", {}), ("Relu", "p", "r", {}), ("Slice", "x zero size one", "s", {}),
+                ("Add", "r s", "y", {})]
+    yield "deep product with a residual", chain([45, 2100], residual, {
+        **deep, "zero": np.int64([0]), "size": np.int64([96]), "one": np.int64([1])})
+    yield "deep product, rows of the run", chain(["m", 2100], [("Gemm", "x w b", "p", {}), ("Tanh", "p", "y", {})],
+                                                 deep, [[1, 2100], [50, 2100]])
+    yield "wide product", chain([300, 600], [("MatMul", "x w", "y", {})], {"w": normal(600, 192, scale=0.05)})
+    yield "product of two computed matrices, copied panels", computed_product(130, 1000, 256)
+    yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
+    yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
+    yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
+
+
+def head_products(size, heads, key="turned", scale="after", mask=None, keys=None):
+    """Queries, keys and values of `x`, two products around a softmax, as exporters write them. `mask` is a list of
+    nodes from `s` to `t`, `keys` slices of `x` that keys and values are made of."""
+    width = size * heads
+    weights = {name: normal(48, width, seed=i, scale=0.15) for i, name in enumerate("qkv")}
+    weights |= {"split": np.int64([0, 0, heads, size]), "join": np.int64([0, 0, width]),
+                "factor": np.float32(size ** -0.5), "root": np.float32(size ** -0.25),
+                "divisor": np.float32(size ** 0.5)}
+    nodes = [("Identity", "x", "x0", {})]
+    if keys:
+        weights |= {"first": np.int64([0]), "last": np.int64([keys]), "axis": np.int64([1])}
+        nodes = [("Slice", "x first last axis", "x0", {})]
+    nodes += [("MatMul", f"{'x' if (n == 'q') != bool(keys) else 'x0'} {n}", f"{n}0", {}) for n in "qkv"]
+    nodes += [("Reshape", f"{n}0 split", f"{n}1", {}) for n in "qkv"]
+    nodes += [("Transpose", f"{n}1", f"{n}2", {"perm": [0, 2, 1, 3]}) for n in "qv"]
+    if key == "turned":
+        nodes += [("Transpose", "k1", "k2", {"perm": [0, 2, 3, 1]})]
+    else:
+        nodes += [("Transpose", "k1", "k3", {"perm": [0, 2, 1, 3]}), ("Transpose", "k3", "k2", {"perm": [0, 1, 3, 2]})]
+    if scale == "both":
+        nodes += [("Mul", "q2 root", "q4", {}), ("Mul", "k2 root", "k4", {}), ("MatMul", "q4 k4", "s", {})]
+    elif scale == "before":
+        nodes += [("Mul", "q2 factor", "q4", {}), ("MatMul", "q4 k2", "s", {})]
+    else:
+        nodes += [("MatMul", "q2 k2", "s0", {}), ("Div", "s0 divisor", "s", {})]
+    nodes += mask or [("Identity", "s", "t", {})]
+    nodes += [("Softmax", "t", "p", {"axis": -1}), ("MatMul", "p v2", "o", {}),
+              ("Transpose", "o", "u", {"perm": [0, 2, 1, 3]}), ("Reshape", "u join", "y", {})]
+    return nodes, weights
+
+
+def hidden(rows, columns, value=-np.inf):
+    """A mask that hides later keys, and from the third query all of them."""
+    mask = np.where(np.arange(columns) <= np.arange(rows)[:, None], 0, value).astype(np.float32)
+    mask[2] = value
+    return mask
+
+
+def attention():
+    for rows, size, heads in ((19, 12, 4), (64, 16, 3), (70, 20, 2), (130, 64, 2), (1, 32, 2), (5, 8, 1)):
+        yield f"attention, {rows} rows of {size}", chain([2, rows, 48], *head_products(size, heads), ranks=3)
+    for key, scale in (("twice", "before"), ("turned", "both"), ("twice", "both")):
+        yield f"attention, keys {key}, scaled {scale}", chain(
+            [1, 37, 48], *head_products(16, 3, key, scale), ranks=3)
+    nodes, weights = head_products(16, 3, mask=[("Add", "s m", "t", {})])
+    yield "attention, mask added", chain([2, 37, 48], nodes, weights | {"m": hidden(37, 37, -1e9)})
+    yield "attention, a query without keys", chain([2, 37, 48], nodes, weights | {"m": hidden(37, 37)})
+    nodes, weights = head_products(16, 3, mask=[("Where", "c s low", "t", {})])
+    yield "attention, mask chosen", chain(
+        [1, 40, 48], nodes, weights | {"c": hidden(40, 40) == 0, "low": np.float32(-np.inf)})
+    nodes, weights = head_products(16, 3, mask=[("Add", "s m", "t", {})])
+    del nodes[nodes.index(("Softmax", "t", "p", {"axis": -1}))]
+    nodes[-3:-3] = [("Softmax", "t", "p0", {"axis": -1}), ("IsNaN", "p0", "n", {}), ("Where", "n zero p0", "p", {})]
+    yield "attention, no keys give zeros", chain(
+        [1, 37, 48], nodes, weights | {"m": hidden(37, 37), "zero": np.float32(0)})
+    yield "attention, queries fewer than keys", chain([1, 61, 48], *head_products(16, 3, keys=9), ranks=3)
+    for size in (13, 64):
+        yield f"attention of {size} rows, heads in the products of weights", chain([2, size, 40], [
+            ("Einsum", f"x {w}", name, {"equation": "abc,cde->abde"}) for name, w in zip("qkv", ("wq", "wk", "wv"))] + [
+            ("Einsum", "k q", "s", {"equation": "aecd,abcd->acbe"}), ("Softmax", "s", "p", {}),
+            ("Einsum", "p v", "y", {"equation": "acbe,aecd->abcd"})],
+            {name: normal(40, 4, 16, seed=i, scale=0.2) for i, name in enumerate(("wq", "wk", "wv"))}, ranks=4)
+    nodes, weights = head_products(12, 4)
+    yield "attention, batch and rows of the run", chain(
+        ["b", "s", 48], nodes, weights, [[1, 1, 48], [2, 33, 48], [1, 13, 48], [3, 100, 48]])
+    nodes, weights = head_products(16, 3, mask=[("Add", "s row", "t", {})])
+    nodes[:0] = [("ReduceMax", "x last", "r0", {"keepdims": 0}), ("Unsqueeze", "r0 inner", "row", {})]
+    yield "attention, rows and mask of the run", chain(
+        ["b", "s", 48], nodes, weights | {"last": np.int64([2]), "inner": np.int64([1, 2])},
+        [[1, 12, 48], [2, 40, 48], [1, 129, 48]])
+    nodes, weights = head_products(16, 3)
+    nodes[-1:] = [("Reshape", "u join", "y0", {}), ("ReduceMax", "p all", "z", {"keepdims": 0}),
+                  ("Add", "y0 z", "y", {})]
+    yield "attention whose shares are read", chain([1, 21, 48], nodes, weights | {"all": np.int64([0, 1, 2, 3])}, ranks=3)
+    query = np.int64([0, 0, 4, 12])
+    nodes = [("MatMul", f"x {n}", f"{n}0", {}) for n in "qkv"]
+    nodes += [("Reshape", "q0 split", "q1", {}), ("Reshape", "k0 few", "k1", {}), ("Reshape", "v0 few", "v1", {})]
+    nodes += [("Transpose", f"{n}1", f"{n}2", {"perm": [0, 2, 1, 3]}) for n in "qkv"]
+    for n in "kv":
+        nodes += [("Unsqueeze", f"{n}2 two", f"{n}3", {}), ("Expand", f"{n}3 wide", f"{n}4", {}),
+                  ("Reshape", f"{n}4 many", f"{n}5", {})]
+    nodes += [("Transpose", "k5", "k6", {"perm": [0, 1, 3, 2]}), ("MatMul", "q2 k6", "s", {}),
+              ("Softmax", "s", "p", {}), ("MatMul", "p v5", "o", {}), ("Transpose", "o", "u", {"perm": [0, 2, 1, 3]}),
+              ("Reshape", "u join", "y", {})]
+    weights = {"q": normal(48, 48, scale=0.15), "k": normal(48, 24, seed=1, scale=0.15),
+               "v": normal(48, 24, seed=2, scale=0.15), "split": query, "few": np.int64([0, 0, 2, 12]),
+               "two": np.int64([2]), "wide": np.int64([1, 2, 2, 1, 1]), "many": np.int64([0, 4, -1, 12]),
+               "join": np.int64([0, 0, 48])}
+    yield "attention, heads that share keys", chain([1, 33, 48], nodes, weights)
+    yield "products of heads in the batch", chain([6, 35, 16], [
+        ("Transpose", "x", "k", {"perm": [0, 2, 1]}), ("MatMul", "x k", "s", {}), ("Softmax", "s", "p", {}),
+        ("MatMul", "p x", "y", {})])
+    for causal in (0, 1):  # lengths hide keys, and leave where a causal mask ends
+        yield f"projected attention of lengths, causal {causal}", chain([2, 9, 16], [
+            ("Attention", "x w b lengths", "y", {"domain": "com.microsoft", "num_heads": 2, "unidirectional": causal})],
+            {"w": normal(16, 48, scale=0.3), "b": normal(48), "lengths": np.int32([4, 9])})
+
+
+def recurrent():
+    for kind, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+        for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            weights = {"w": normal(count, gates * 20, 12, scale=0.3), "r": normal(count, gates * 20, 20, scale=0.2),
+                       "b": normal(count, gates * 40, scale=0.1)}
+            for name, shape, sizes in (("", [9, 3, 12], None),
+                                       (" of any steps and batch", ["T", "N", 12], [(9, 3, 12), (1, 1, 12), (4, 17, 12)])):
+                yield f"{kind}, {direction}{name}", chain(shape, [
+                    (kind, "x w r b", "y", {"hidden_size": 20, "direction": direction})], weights, sizes, ranks=4)
+    for kind, gates, batch in (("GRU", 3, 1), ("LSTM", 4, 2)):
+        weights = {"w": normal(1, gates * 300, 12, scale=0.3), "r": normal(1, gates * 300, 300, scale=0.05)}
+        yield f"{kind}, weights beyond the cache", chain([6, batch, 12], [
+            (kind, "x w r", "y", {"hidden_size": 300})], weights, ranks=4)
+    weights = {"w": normal(1, 60, 12, scale=0.3), "r": normal(1, 60, 20, scale=0.2), "b": normal(1, 120, scale=0.1)}
+    yield "GRU that resets behind its product", chain([9, 3, 12], [
+        ("GRU", "x w r b", "y", {"hidden_size": 20, "linear_before_reset": 1})], weights, ranks=4)
+    yield from single_steps()
+
+
+def single_steps():
+    """Where no state is given, the product with it is one with a number."""
+    for kind, gates, form in (("RNN", 1, {}), ("GRU", 3, {}), ("GRU", 3, {"linear_before_reset": 1}), ("LSTM", 4, {})):
+        for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            weights = {"w": normal(count, gates * 32, 12, scale=0.3), "r": normal(count, gates * 32, 32, scale=0.2),
+                       "b": normal(count, gates * 64, scale=0.1)}
+            states = {"h": normal(count, 3, 32)} | ({"c": normal(count, 3, 32, seed=5)} if kind == "LSTM" else {})
+            attributes = {"hidden_size": 32, "direction": direction, **form}
+            name = " ".join([kind, "of one step,", direction, *form])
+            yield name, chain([1, 1, 12], [(kind, "x w r b", "y", attributes)], weights, ranks=4)
+            yield f"{name}, a state given", chain([1, 3, 12], [
+                (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
+
+
+KINDS = (products, attention, recurrent)

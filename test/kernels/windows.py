@@ -1,0 +1,294 @@
+"""Convolutions, pools and what else reads windows."""
+
+import differential
+import numpy as np
+
+from graphs import chain, convolution, normal
+
+
+def convolutions():
+    same = {"pads": [1, 1, 1, 1]}
+    yield "3x3, many pixels", convolution([1, 32, 28, 28], 48, (3, 3), **same)
+    yield "3x3, as many pixels as a tile", convolution([1, 64, 14, 14], 64, (3, 3), **same)
+    yield "3x3, odd sizes, batch 2", convolution([2, 40, 13, 17], 24, (3, 3), **same)
+    yield "3x3, pads that differ", convolution([1, 32, 19, 21], 32, (3, 3), pads=[0, 2, 1, 0])
+    for shape in ([2, 32, 19, 21], ["n", 40, 13, 17]):
+        sizes = [[b, *shape[1:]] for b in (1, 3)] if shape[0] == "n" else None
+        yield f"3x3, channels first, {shape}", convolution(shape, 48, (3, 3), sizes=sizes, before=False, pads=[0, 2, 1, 0])
+    yield "3x3, no pads", convolution([1, 32, 18, 18], 32, (3, 3))
+    yield "3x3, few pixels", convolution([1, 48, 7, 7], 64, (3, 3), **same)
+    yield "3x3, few channels", convolution([1, 5, 9, 9], 7, (3, 3), **same)
+    yield "3x3, one output channel", convolution([2, 24, 18, 37], 1, (3, 3), **same)
+    yield "5x5, three output channels", convolution([1, 24, 20, 48], 3, (5, 5), pads=[2, 2, 2, 2])
+    yield "3x3, three output channels of a first layer", convolution([1, 40, 20, 33], 3, (3, 3), before=False, **same)
+    yield "nine taps, two output channels", convolution([2, 24, 100], 2, (9,), pads=[4, 4])
+    yield "3x3, stride 2", convolution([1, 24, 15, 18], 32, (3, 3), strides=[2, 2], **same)
+    yield "3x3, dilated", convolution([1, 24, 17, 17], 16, (3, 3), dilations=[2, 2], pads=[2] * 4)
+    yield "5x3, stride 2 and 1", convolution([1, 16, 17, 20], 16, (5, 3), strides=[2, 1], pads=[2, 1, 2, 1])
+    yield "7x7, first layer", convolution([1, 3, 37, 41], 20, (7, 7), before=False, strides=[2, 2], pads=[3] * 4)
+    yield "3x3, channels in front", convolution([1, 32, 20, 20], 32, (3, 3), before=False, **same)
+    yield "depthwise 3x3", convolution([1, 20, 15, 15], 20, (3, 3), group=20, **same)
+    yield "depthwise 5x5, stride 2", convolution([1, 36, 14, 14], 36, (5, 5), group=36, strides=[2, 2], pads=[2] * 4)
+    yield "grouped", convolution([1, 32, 12, 12], 48, (3, 3), group=4, **same)
+    for channels in (2, 4, 8):  # as many groups as a vector holds, and less of them at the end
+        yield f"groups of {channels}", convolution([1, 40, 11, 13], 40, (3, 3), group=40 // channels, **same)
+        yield f"groups of {channels}, stride 2", convolution([2, 32, 12, 9], 32, (3, 3), group=32 // channels,
+                                                             strides=[2, 2], pads=[0, 1, 1, 0])
+    for channels, maps in ((1, 2), (1, 4), (1, 8), (2, 4), (2, 8)):
+        groups = 40 // maps
+        yield f"groups of {channels}, {maps} maps", convolution([1, groups * channels, 11, 13], 40, (3, 3),
+                                                                group=groups, **same)
+    yield "groups of one channel, 4 maps, height and width of the run", convolution(
+        [1, 9, "h", "w"], 36, (3, 3), group=9, **same, sizes=[[1, 9, 9, 30], [1, 9, 20, 5]])
+    yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
+    yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
+    for name, filters, group, kernel in (("3x3", 40, 1, (3, 3)), ("5x5, odd sizes", 23, 1, (5, 5)),
+                                         ("3x3, groups", 48, 4, (3, 3)), ("6x6, depthwise", 24, 24, (6, 6)),
+                                         ("2x2, few channels", 48, 12, (2, 2))):
+        nodes = [("Sigmoid", "x", "s", {}), ("ReduceMean", "s", "m", {"keepdims": 1}), ("Mul", "w m", "f", {}),
+                 ("Conv", "x f b", "c", {"group": group}), ("Relu", "c", "y", {})]
+        yield f"computed filters, {name}", chain([2, 24, 19, 17], nodes, {
+            "w": normal(filters, 24 // group, *kernel, scale=0.1), "b": normal(filters)})
+    yield "1x1, one output channel", convolution([2, 40, 9, 7], 1, (1, 1))
+    yield "1x1, one output channel, height and width of the run", convolution(
+        [1, 48, "h", "w"], 1, (1, 1), sizes=[[1, 48, 9, 30], [1, 48, 20, 5]])
+    yield "groups of 4 in one dimension", convolution([1, 48, 30], 48, (5,), group=12, pads=[2, 2], dilations=[1])
+    yield "groups of 8, channels in front", convolution([1, 24, 10, 10], 24, (3, 3), group=3, before=False, **same)
+    yield "groups of 4, height and width of the run", convolution([1, 16, "h", "w"], 16, (3, 3), group=4, **same,
+                                                                  sizes=[[1, 16, 9, 30], [1, 16, 20, 5]])
+    yield "one dimension", convolution([2, 12, 50], 20, (5,), pads=[2, 2])
+    yield "three dimensions", convolution([1, 6, 7, 8, 9], 10, (3, 3, 3), pads=[1] * 6)
+    yield "3x3, many channels, batch of the run", convolution(["n", 40, 21, 19], 56, (3, 3), **same,
+                                                              sizes=[[1, 40, 21, 19], [3, 40, 21, 19]])
+    yield "5x5, three output channels, sizes of the run", convolution(
+        ["n", 24, "h", "w"], 3, (5, 5), pads=[2] * 4, sizes=[[2, 24, 9, 40], [1, 24, 6, 5], [1, 24, 3, 2]])
+    # By Winograd's filtering, with tiles at borders that the run finds.
+    images = [(1, 1), (3, 4), (4, 2), (9, 30), (20, 5), (37, 41)]
+    yield "3x3, many channels, height and width of the run", convolution(
+        [1, 40, "h", "w"], 56, (3, 3), **same, sizes=[[1, 40, *image] for image in images])
+    yield "3x3, many channels, all sizes of the run, pads that differ", convolution(
+        ["n", 64, "h", "w"], 72, (3, 3), pads=[0, 2, 1, 0], sizes=[[2, 64, 7, 9], [1, 64, 30, 33], [3, 64, 2, 1]])
+    yield "3x3, many channels, width of the run, no pads", convolution(
+        [1, 48, 22, "w"], 33, (3, 3), sizes=[[1, 48, 22, 3], [1, 48, 22, 17]])
+    # Rows of a tile and each number that is left of them.
+    widths = [[1, 20, 2, width] for width in (*range(1, 17), 29, 43)]
+    yield "1x1, every width", convolution([1, 20, 2, "w"], 40, (1, 1), sizes=widths)
+    yield "3x3, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths, **same)
+    # Tiles at borders that only the run finds, up to images that no tap but the middle one meets.
+    yield "3x3, dilation 2, every width", convolution(
+        [1, 20, 2, "w"], 40, (3, 3), sizes=widths, pads=[2] * 4, dilations=[2, 2])
+    yield "3x3, dilation 12, every width", convolution(
+        [1, 20, 2, "w"], 40, (3, 3), sizes=widths, pads=[12] * 4, dilations=[12, 12])
+    yield "3x5, stride 2, dilation 3, every width, pads that differ", convolution(
+        [1, 20, 2, "w"], 40, (3, 5), sizes=widths, pads=[1, 7, 1, 9], strides=[1, 2], dilations=[1, 3])
+    yield "3 taps, every length", convolution(
+        [1, 20, "l"], 40, (3,), sizes=[[1, 20, length] for *_, length in widths], pads=[1, 1])
+    yield "three dimensions of the run", convolution([1, 20, "t", "h", "w"], 40, (3, 3, 3), pads=[1] * 6, sizes=[
+        [1, 20, 2, 3, 1], [1, 20, 1, 2, 4], [1, 20, 3, 2, 11], [1, 20, 2, 1, 14]])
+    # Longer windows than code for each tile at a border pays for.
+    yield "depthwise 31x31", convolution([1, 20, 32, 32], 20, (31, 31), group=20, pads=[15] * 4)
+    yield "depthwise 13x21, stride 2, pads that differ", convolution(
+        [1, 20, 15, 30], 20, (13, 21), group=20, strides=[1, 2], pads=[7, 13, 5, 9])
+    yield "21 taps", convolution([1, 12, 30], 20, (21,), pads=[10, 10])
+    for name, batch in (("batch", ["n", 16, 20, 20]), ("height and width", [1, 16, "h", "w"])):
+        sizes = [[1, 16, 20, 20], [3, 16, 20, 20]] if batch[0] == "n" else [[1, 16, 9, 30], [1, 16, 20, 5]]
+        yield f"3x3, {name} of the run", convolution(batch, 24, (3, 3), sizes=sizes, **same)
+
+
+def strided():
+    """What reads every second or third element of a tensor, or all from the end: neighbours are not neighbours in
+    memory."""
+    def windows(name, channels, step, nodes, **weights):
+        start, end = (0, 1000) if step > 0 else (-1, -1000)
+        ends = {key: np.int64([value]) for key, value in (("from", start), ("to", end), ("axis", 3), ("step", step))}
+        yield f"{name} of every element {step} on", chain([2, channels, 6, 150], [
+            ("Slice", "x from to axis step", "s", {}), *nodes], ends | weights)
+    for step in (2, 3, -1):
+        for channels, filters, width, group in ((1, 1, 1, 1), (3, 2, 3, 1), (2, 2, 3, 2), (8, 8, 3, 1), (32, 32, 3, 1)):
+            for stride in (1, 2):
+                yield from windows(
+                    f"Conv {channels} to {filters}, group {group}, stride {stride}", channels, step,
+                    [("Conv", "s w", "y", {"pads": [width // 2, 1] * 2, "group": group, "strides": [1, stride]})],
+                    w=normal(filters, channels // group, width, 3, scale=0.2))
+        for kind in ("MaxPool", "AveragePool"):
+            yield from windows(kind, 3, step, [(kind, "s", "y", {"kernel_shape": [3, 3], "pads": [1] * 4})])
+        for columns in (1, 5, 40):
+            for axis in (0, 1):
+                inner = len(range(33)[::step]) if axis else 33
+                ends = {"from": np.int64([-1 if step < 0 else 0]), "to": np.int64([step * 1000]),
+                        "axis": np.int64([axis]), "step": np.int64([step])}
+                yield f"MatMul by {columns} columns of every element {step} on, axis {axis}", chain([150, 33], [
+                    ("Slice", "x from to axis step", "s", {}), ("MatMul", "s w", "y", {})],
+                    ends | {"w": normal(inner, columns)})
+
+
+def siblings():
+    """Heads of one image, their maps one after another."""
+    for name, shape, sizes in (("three heads", [2, 16, 9, 11], None),
+                               ("three heads, height and width of the run", [1, 16, "h", "w"],
+                                [[1, 16, 9, 30], [1, 16, 20, 5]])):
+        same = {"pads": [1, 1, 1, 1], "kernel_shape": [3, 3]}
+        weights = {"w0": normal(24, 16, 1, 1, scale=0.2), "b0": normal(3), "b1": normal(9, seed=5)}
+        weights |= {f"w{i + 1}": normal(maps, 24, 3, 3, seed=i, scale=0.1) for i, maps in enumerate((3, 9, 14))}
+        yield name, chain(shape, [
+            ("Conv", "x w0", "z", {}), ("Conv", "z w1 b0", "c0", same), ("Conv", "z w2 b1", "c1", same),
+            ("Conv", "z w3", "c2", same), ("Sigmoid", "c1", "s1", {}), ("Concat", "c2 s1 c0", "y", {"axis": 1})],
+            weights, sizes)
+
+
+def pyramids():
+    """Images of two sizes that the run knows meet: of one size, as a rule, but one row or column is repeated."""
+    ends = {"w0": normal(8, 3, 1, 1), "w1": normal(8, 8, 3, 3, scale=0.1), "b": normal(8)}
+    half = {"strides": [2, 2], "pads": [1, 1, 1, 1]}
+    twice = [("Conv", "z w1 b", "c", half), ("Resize", "c - scales", "u", {"mode": "nearest"})]
+    scales = {"scales": np.float32([1, 1, 2, 2])}
+
+    def meet(nodes, images, wrong=(), weights=ends):
+        nodes = [("Conv", "x w0", "z", {}), *nodes, ("Relu", "s", "r", {}), ("Conv", "r w1 b", "y", {"pads": [1] * 4})]
+        proto, fitting = chain([1, 3, "h", "w"], nodes, weights, [[1, 3, *image] for image in images])()
+        message = "(Add): shapes do not broadcast"
+        return lambda: (proto, fitting + [differential.Fails(message, [normal(1, 3, *image)]) for image in wrong])
+
+    images = [(6, 8), (1, 1), (1, 8), (4, 1), (20, 34)]
+    yield "upsampled and skipped", meet([*twice, ("Add", "z u", "s", {})], images, [(5, 8), (6, 3)], ends | scales)
+    yield "upsampled and a convolution", meet([*twice, ("Conv", "z w1 b", "d", {"pads": [1] * 4}), ("Add", "u d", "s", {})],
+                                              images, [(3, 3)], ends | scales)
+    # Where neither is surely more than one element.
+    yield "two ways to halve", meet(
+        [("Conv", "z w1 b", "c", half), ("MaxPool", "z", "p", {"kernel_shape": [2, 2], "strides": [2, 2]}),
+         ("Add", "c p", "s", {})], [(8, 6), (3, 4), (2, 3), (3, 3), (22, 40)], [(5, 6), (4, 7)])
+    yield "a sum, halved twice", meet(
+        [*twice, ("Add", "z u", "a", {}), ("Conv", "a w1", "e", half), ("Add", "c e", "s", {})], images, [(5, 8)], ends | scales)
+
+
+def lone_windows():
+    """Pools and depthwise convolutions of images with channels in front, and nothing around them."""
+    def pool(kind, shape, kernel, sizes=None, **attributes):
+        return chain(shape, [(kind, "x", "y", {"kernel_shape": kernel, **attributes})], sizes=sizes)
+    for kind in ("MaxPool", "AveragePool"):
+        yield f"{kind} 3x3, stride 2", pool(kind, [2, 5, 19, 31], [3, 3], strides=[2, 2], pads=[1] * 4)
+        yield f"{kind} 3x3", pool(kind, [1, 3, 9, 70], [3, 3], pads=[1] * 4)
+        yield f"{kind} 2x2, stride 2", pool(kind, [1, 3, 10, 64], [2, 2], strides=[2, 2])
+        yield f"{kind} 5x5, stride 3", pool(kind, [1, 3, 30, 48], [5, 5], strides=[3, 3], pads=[2] * 4)
+        yield f"{kind} 1x7, pads that differ", pool(kind, [1, 2, 3, 300], [1, 7], strides=[1, 2], pads=[0, 5, 0, 1])
+        yield f"{kind} of a row", pool(kind, [1, 4, 100], [4], strides=[2], pads=[1, 2])
+    yield "MaxPool 3x3, dilated", pool("MaxPool", [1, 2, 20, 40], [3, 3], dilations=[2, 2], pads=[2] * 4)
+    yield "MaxPool 3x3, rounded up", pool("MaxPool", [1, 2, 20, 40], [3, 3], strides=[2, 2], ceil_mode=1)
+    yield "MaxPool 3x3, stride 2, batch and height of the run", pool(
+        "MaxPool", ["n", 3, "h", 65], [3, 3], strides=[2, 2], pads=[1] * 4, sizes=[[1, 3, 7, 65], [2, 3, 20, 65]])
+    for stride in (1, 2, 3):
+        yield f"depthwise 3x3 alone, stride {stride}", convolution(
+            [2, 6, 17, 45 + stride], 6, (3, 3), group=6, before=False, strides=[stride] * 2, pads=[1] * 4)
+    yield "depthwise 5x5 alone, no pads", convolution([1, 6, 12, 40], 6, (5, 5), group=6, before=False)
+    yield "depthwise 3x3 alone, wide rows", convolution([1, 2, 5, 700], 2, (3, 3), group=2, before=False, pads=[1] * 4)
+
+
+def lone_convolutions():
+    """Of images with channels in front, and nothing around them: along rows, or all pixels as one row."""
+    for shape, filters in [([1, 16, 14, 8], 32), ([3, 16, 9, 11], 20), ([1, 64, 32, 32], 40), ([1, 3, 30, 50], 2),
+                           ([2, 8, 97], 12), ([1, 8, 3, 5, 7], 9)]:
+        kernel = (1,) * (len(shape) - 2)
+        yield f"1x1 alone, {shape} to {filters}", convolution(shape, filters, kernel, before=False)
+    yield "1x1 alone, batch of the run", convolution(["n", 16, 9, 11], 20, (1, 1), sizes=[[1, 16, 9, 11], [3, 16, 9, 11]],
+                                                     before=False)
+    yield "1x1 alone, padded", convolution([1, 16, 12, 15], 20, (1, 1), before=False, pads=[1, 2, 0, 1])
+    for width in (31, 32, 64, 71, 224):
+        yield f"3x3 alone, rows of {width}", convolution([2, 3, 9, width], 17, (3, 3), before=False, pads=[1] * 4)
+    yield "5x3 alone, pads that differ", convolution([1, 5, 12, 64], 9, (5, 3), before=False, pads=[0, 2, 3, 1])
+    yield "3x3 alone, dilated", convolution([1, 4, 15, 50], 8, (3, 3), before=False, dilations=[2, 3], pads=[2, 3, 2, 3])
+    yield "3x3 alone, strided columns", convolution([1, 4, 15, 64], 8, (3, 3), before=False, strides=[2, 1], pads=[1] * 4)
+    yield "3x3x3 alone", convolution([1, 3, 6, 7, 40], 10, (3, 3, 3), before=False, pads=[1] * 6)
+    for name, after in [("Silu", [("Sigmoid", "c", "s", {}), ("Mul", "c s", "y", {})]),
+                        ("what is added", [("Concat", "x x", "xx", {"axis": 1}), ("Add", "c xx", "y", {})]),
+                        ("a factor for each column", [("Mul", "c f", "y", {})])]:
+        yield f"1x1 alone, {name}", chain([1, 16, 20, 24], [("Conv", "x w b", "c", {}), *after], {
+            "w": normal(32, 16, 1, 1, scale=0.25), "b": normal(32), "f": normal(24)})
+
+
+def pools():
+    """Of images with channels last. Large windows are folded along one dimension after another."""
+    def pool(kind, shape, kernel, sizes=None, **attributes):
+        channels, dims = shape[1], len(kernel)
+        weights = {name: normal(channels, channels, *[1] * dims, seed=i, scale=0.3) for i, name in enumerate("uv")}
+        return chain(shape, [("Conv", "x u", "z", {}), (kind, "z", "p", {"kernel_shape": kernel, **attributes}),
+                             ("Conv", "p v", "y", {})], weights, sizes)
+    for kind, more in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1}), ("LpPool", {})):
+        name = kind + " with padding" * bool(more)
+        yield f"{name} 3x3 between", pool(kind, [2, 20, 19, 17], [3, 3], pads=[1] * 4, **more)
+        yield f"{name} 5x5", pool(kind, [1, 20, 13, 22], [5, 5], pads=[2] * 4, **more)
+        yield f"{name} 5x7, stride 2 and 1, pads that differ", pool(
+            kind, [2, 9, 23, 31], [5, 7], strides=[2, 1], pads=[0, 3, 4, 2], **more)
+        yield f"{name} 13x13 of as many pixels", pool(kind, [1, 17, 13, 13], [13, 13], pads=[6] * 4, **more)
+        yield f"{name} 9x9, no pads, dilated", pool(kind, [1, 8, 20, 19], [9, 9], dilations=[2, 1], **more)
+        yield f"{name} 3x3x3", pool(kind, [1, 20, 6, 9, 8], [3, 3, 3], pads=[1] * 6, **more)
+        yield f"{name} 6x6, rounded up", pool(kind, [1, 5, 20, 23], [6, 6], strides=[1, 2], pads=[1] * 4, ceil_mode=1,
+                                              **more)
+        yield f"{name} 5x5, sizes of the run", pool(kind, ["n", 20, "h", "w"], [5, 5], pads=[2] * 4, **more,
+                                                    sizes=[[1, 20, 9, 30], [2, 20, 3, 2], [1, 20, 1, 7]])
+        yield f"{name} 3x3, sizes of the run", pool(kind, [1, 20, "h", "w"], [3, 3], pads=[1] * 4, **more,
+                                                    sizes=[[1, 20, 9, 30], [1, 20, 3, 2], [1, 20, 2, 9]])
+
+
+def transposed_convolutions():
+    """Between convolutions of channels that are last. Kernel, stride, pads, output padding, dilation, groups."""
+    forms = {
+        "2x2, stride 2": ((2, 2), 2, 0, 0, 1, 1), "3x3, stride 2, a row more": ((3, 3), 2, 1, 1, 1, 1),
+        "3x3, stride 2, cropped": ((3, 3), 2, 0, 0, 1, 1), "4x4, stride 2": ((4, 4), 2, 1, 0, 1, 1),
+        "5x3, stride 3, dilated": ((5, 3), 3, 2, 0, 2, 1), "stride beyond the kernel": ((2, 2), 3, 0, 1, 1, 1),
+        "3x3, stride 1, four groups": ((3, 3), 1, 1, 0, 1, 4), "16, stride 8": ((16,), 8, 4, 0, 1, 1),
+        "2x2x2, stride 2": ((2, 2, 2), 2, 0, 0, 1, 1),
+    }
+    for name, (kernel, stride, pad, more, dilation, group) in forms.items():
+        dims = len(kernel)
+        attributes = {"strides": [stride] * dims, "pads": [pad] * 2 * dims, "output_padding": [more] * dims,
+                      "dilations": [dilation] * dims, "group": group}
+        weights = {"w0": normal(20, 20, *[1] * dims, scale=0.2), "b": normal(24),
+                   "w": normal(20, 24 // group, *kernel, seed=4, scale=0.1), "w1": normal(9, 24, *[1] * dims, scale=0.2)}
+        nodes = [("Conv", "x w0", "z", {}), ("ConvTranspose", "z w b", "t", attributes), ("Conv", "t w1", "y", {})]
+        yield f"transposed {name}", chain([1, 20, *(9, 7, 5)[:dims]], nodes, weights)
+    # All phases by one convolution.
+    for name, (kernel, stride, maps) in {"2x2, stride 2": ((2, 2), [2, 2], 3), "4x3, stride 2 and 3": ((4, 3), [2, 3], 1),
+                                         "16, stride 8": ((16,), [8], 1), "4, stride 2, cropped": ((4,), [2], 2)}.items():
+        image, pads = ["n", 20, "h", "w"][:2 + len(kernel)], [2] * 2 if "cropped" in name else [0] * 2 * len(kernel)
+        yield f"transposed, few maps, {name}", chain(image, [
+            ("Conv", "x w0", "z", {}), ("ConvTranspose", "z w b", "y", {"strides": stride, "pads": pads})],
+            {"w0": normal(20, 20, *[1] * len(kernel), scale=0.2), "w": normal(20, maps, *kernel, scale=0.1),
+             "b": normal(maps)}, [[2, 20, 5, 9][:len(image)], [1, 20, 2, 1][:len(image)]])
+    yield "transposed, height and width of the run", chain(
+        [1, 20, "h", "w"], [("Conv", "x w0", "z", {}), ("ConvTranspose", "z w", "y", {"strides": [2, 2], "pads": [1] * 4})],
+        {"w0": normal(20, 20, 1, 1, scale=0.2), "w": normal(20, 8, 4, 4, scale=0.1)}, [[1, 20, 5, 9], [1, 20, 1, 2]])
+    yield "transposed, as many strides as the run has pixels", chain(
+        [1, 6, "h", "w"], [("ConvTranspose", "x w", "y", {"strides": [2, 3], "auto_pad": "SAME_UPPER"})],
+        {"w": normal(6, 4, 3, 4, scale=0.1)}, [[1, 6, 5, 9], [1, 6, 1, 2]])
+
+
+def samples():
+    """Positions that the model makes of x, some outside the image."""
+    image, grid = normal(2, 3, 6, 7), [("Tanh", "x", "g0", {}), ("Mul", "g0 two", "g", {})]
+    for mode in ("linear", "cubic", "nearest"):
+        for padding in ("zeros", "border", "reflection"):
+            for align in (0, 1):
+                yield f"GridSample, {mode}, {padding}, align {align}", chain([2, 4, 5, 2], [
+                    *grid, ("GridSample", "image g", "y", {"mode": mode, "padding_mode": padding,
+                                                           "align_corners": align})],
+                    {"image": image, "two": np.float32(1.4)})
+                yield f"GridSample, channels last, {mode}, {padding}, align {align}", chain(
+                    [2, 20, "h", "w"], [("GridSample", "x g", "y", {"mode": mode, "padding_mode": padding,
+                                                                    "align_corners": align})],
+                    {"g": 1.4 * np.tanh(normal(2, 4, 5, 2))}, [[2, 20, 6, 7], [2, 20, 3, 1]])
+    yield "GridSample, between convolutions", chain([1, 5, 9, 8], [
+        ("Conv", "x w", "c", {}), ("GridSample", "c g", "s", {}), ("Conv", "s v", "y", {})],
+        {"w": normal(19, 5, 3, 3, scale=0.2), "v": normal(7, 19, 1, 1), "g": np.tanh(normal(1, 11, 6, 2))})
+    for channels in (3, 6):
+        yield f"GridSample, three dimensions, {channels} channels", chain(
+            [None, channels, 4, 5, 6], [("GridSample", "x g", "y", {"padding_mode": "border"})],
+            {"g": 1.2 * np.tanh(normal(2, 3, 4, 5, 3))}, [[2, channels, 4, 5, 6]])
+    nodes = [("Conv", "x p", "o", {"pads": [1] * 4}), ("Conv", "x q", "m0", {"pads": [1] * 4}), ("Sigmoid", "m0", "m", {}),
+             ("DeformConv", "x w o b m", "y", {"pads": [1] * 4, "group": 2, "offset_group": 2})]
+    yield "DeformConv, image of the run", chain([None, 4, "h", "w"], nodes, {
+        "p": normal(36, 4, 3, 3, scale=0.1), "q": normal(18, 4, 3, 3), "w": normal(6, 2, 3, 3, scale=0.3),
+        "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
+
+
+KINDS = (convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools, transposed_convolutions,
+         samples)
