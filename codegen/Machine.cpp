@@ -110,12 +110,12 @@ Expected<TargetAttr> targetAttrFor(mlir::MLIRContext *context,
   if (!info)
     return info.takeError();
   MachineFacts facts = machine->backend->facts(cpu, EnabledFeatures(**info));
-  return TargetAttr::get(context, machine->triple.str(), cpu, features,
-                         facts.vectorBits, facts.vectorRegisters,
-                         facts.fmaPerCycle, facts.l1Bytes, facts.l2Bytes,
-                         machine->triple.isArch64Bit() ? 64 : 32, facts.heap,
-                         facts.hasF16, facts.hasScale, facts.hasFma,
-                         facts.hasPermute, facts.l3Bytes, facts.blockBytes);
+  return TargetAttr::get(
+      context, machine->triple.str(), cpu, features, facts.vectorBits,
+      facts.vectorRegisters, facts.fmaPerCycle, facts.l1Bytes, facts.l2Bytes,
+      machine->triple.isArch64Bit() ? 64 : 32, facts.heap, facts.hasF16,
+      facts.hasScale, facts.hasFma, facts.hasPermute, facts.l3Bytes,
+      facts.blockBytes, facts.l2BytesPerCycle);
 }
 
 Expected<Machine> machineFor(TargetAttr target, unsigned level) {

@@ -30,26 +30,28 @@ bool issuesOneWideFma(StringRef cpu, const Features &features) {
       .Default(false);
 }
 
-struct CacheKiB {
-  int64_t l1, l2, l3;
+struct Caches {
+  int64_t l1, l2, l3; // KiB
+  int64_t l2BytesPerCycle;
 };
 
-// One line for each family of cores: data caches of a core, and the L3 of its
-// group where all of the family but the smallest have it. Of levels that are
-// not one core's name, the smallest that the CPUs in question have.
-CacheKiB cachesOf(StringRef cpu, bool wide) {
-  return StringSwitch<CacheKiB>(cpu)
-      .Case("znver1", {32, 512, 8 << 10})
-      .Case("znver2", {32, 512, 16 << 10})
-      .Case("znver3", {32, 512, 32 << 10})
-      .Case("znver4", {32, 1 << 10, 32 << 10})
-      .Case("znver5", {48, 1 << 10, 32 << 10})
-      .Cases({"icelake-client", "rocketlake"}, {48, 512, 0})
-      .Cases({"icelake-server", "tigerlake", "alderlake"}, {48, 1280, 0})
+// One line for each family of cores: data caches of a core, the L3 of its
+// group where all of the family but the smallest have it, and the rate of L2:
+// Zen's was doubled with Zen 5. Of levels that are not one core's name, the
+// smallest that the CPUs in question have.
+Caches cachesOf(StringRef cpu, bool wide) {
+  return StringSwitch<Caches>(cpu)
+      .Case("znver1", {32, 512, 8 << 10, 32})
+      .Case("znver2", {32, 512, 16 << 10, 32})
+      .Case("znver3", {32, 512, 32 << 10, 32})
+      .Case("znver4", {32, 1 << 10, 32 << 10, 32})
+      .Case("znver5", {48, 1 << 10, 32 << 10, 64})
+      .Cases({"icelake-client", "rocketlake"}, {48, 512, 0, 64})
+      .Cases({"icelake-server", "tigerlake", "alderlake"}, {48, 1280, 0, 64})
       .Cases({"sapphirerapids", "emeraldrapids", "graniterapids",
               "graniterapids-d", "raptorlake", "meteorlake"},
-             {48, 2 << 10, 0})
-      .Default({32, wide ? 1 << 10 : 256, 0});
+             {48, 2 << 10, 0, 64})
+      .Default({32, wide ? 1 << 10 : 256, 0, wide ? 64 : 32});
 }
 
 MachineFacts facts(StringRef cpu, const Features &features) {
@@ -58,13 +60,14 @@ MachineFacts facts(StringRef cpu, const Features &features) {
   facts.vectorBits = wide ? 512 : features.has("avx") ? 256 : 128;
   facts.vectorRegisters = wide ? 32 : 16;
   facts.fmaPerCycle = wide && issuesOneWideFma(cpu, features) ? 1 : 2;
-  CacheKiB caches = cachesOf(cpu, wide);
+  Caches caches = cachesOf(cpu, wide);
   facts.l1Bytes = caches.l1 << 10;
   facts.l2Bytes = caches.l2 << 10;
   facts.l3Bytes = caches.l3 << 10;
-  // Streams go through L2 beside the blocks: on Zen 5 networks took up to 1.1
-  // times as long with blocks for all of it.
-  int64_t most = cpu.starts_with("znver") ? 512 << 10 : 1 << 20;
+  facts.l2BytesPerCycle = caches.l2BytesPerCycle;
+  // Streams go through L2 beside the blocks: on Zen 3 and 5 networks took up to
+  // 1.1 times as long with blocks for all of it.
+  int64_t most = cpu.starts_with("znver") ? facts.l2Bytes / 2 : 1 << 20;
   if (facts.l2Bytes > most)
     facts.blockBytes = most;
   facts.hasF16 = features.has("f16c");

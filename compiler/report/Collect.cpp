@@ -30,7 +30,7 @@ namespace {
 constexpr double assumedGhz = 3;
 // What caches and memory of current cores give at most, in bytes per cycle: a
 // roof lies above what is reached.
-constexpr double l2BytesAtMost = 64, l3BytesAtMost = 32, farBytesAtMost = 16;
+constexpr double l3BytesAtMost = 32, farBytesAtMost = 16;
 
 // One use of memory by a region.
 struct Access {
@@ -174,7 +174,7 @@ void Collector::describeMachine() {
                target.getL2Bytes(),
                target.getL3Bytes(),
                loadsPerCycle * std::max<int64_t>(target.getVectorBits() / 8, 4),
-               l2BytesAtMost,
+               double(target.getL2BytesPerCycle()),
                l3BytesAtMost,
                farBytesAtMost,
                assumedGhz};

@@ -16,6 +16,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `l1_bytes`, `l2_bytes`: data caches of a core (register tiles; the roofline of a report).
     - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (the roofline of a report).
     - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).
+    - `l2_bytes_per_cycle`: what L1 gets from L2 at most (register tiles; the roofline of a report).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.
@@ -28,7 +29,8 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     "int64_t":$l1_bytes, "int64_t":$l2_bytes, "int64_t":$index_bits, "bool":$heap, "bool":$has_f16,
     DefaultValuedParameter<"bool", "false">:$has_scale, DefaultValuedParameter<"bool", "false">:$has_fma,
     DefaultValuedParameter<"bool", "false">:$has_permute,
-    DefaultValuedParameter<"int64_t", "0">:$l3_bytes, DefaultValuedParameter<"int64_t", "0">:$block_bytes);
+    DefaultValuedParameter<"int64_t", "0">:$l3_bytes, DefaultValuedParameter<"int64_t", "0">:$block_bytes,
+    DefaultValuedParameter<"int64_t", "64">:$l2_bytes_per_cycle);
   let extraClassDeclaration = [{
     int64_t getL2ForBlocks() const { return getBlockBytes() ? getBlockBytes() : getL2Bytes(); }
   }];
