@@ -194,6 +194,8 @@ class ElementwiseOp<string type, list<int> versions, list<Trait> more = []>
   string block = "1";                           // how many elements of the result share one of an operand, along `dim`
   let extraClassDefinition = record # inferSignature # [{
   llvm::SmallVector<mlir::Type> elements = elementTypes(values);
+  if (elements.empty())
+    return mlir::emitOptionalError(location, "expected an input");
   GenericAdaptor<llvm::ArrayRef<mlir::Type>> adaptor(elements, attributes, properties, regions);
 }] # Bindings<arguments>.cpp # [{
   return inferBroadcast(location, values, [&](int64_t operand, int64_t operandRank, int64_t rank) -> int64_t {

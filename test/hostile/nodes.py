@@ -120,6 +120,7 @@ def by_hand():
         "unknown mode": (resize(mode="foo"), "'mode' must be one of 'nearest', 'linear', 'cubic', got 'foo'"),
         "unknown mapping": (resize(coordinate_transformation_mode="foo"), "'coordinate_transformation_mode' must be"),
         "unknown padding": (unary("Pad", extra=[constant([1, 0], "p")], mode="foo"), "'mode' must be one of"),
+        "Max of nothing": (model([node("Max", [], ["y"])], [tensor("x")], [tensor("y")]), "expected an input"),
         "unknown auto_pad": (unary("MaxPool", shape=(1, 1, 4), kernel_shape=[2], auto_pad="foo"), "'auto_pad' must be"),
     }
     for name, (proto, says) in wrong.items():

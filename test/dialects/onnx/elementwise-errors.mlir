@@ -17,6 +17,15 @@ func.func @operands_of_two_types(%a: tensor<4xf32>, %b: tensor<4xi64>) -> tensor
 
 // -----
 
+func.func @a_sum_of_nothing() -> tensor<4xf32> {
+  // expected-error @+2 {{expected an input}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = "onnx.Sum"() : () -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 func.func @a_step_of_zero() -> tensor<?xi64> {
   %0 = "onnx.Constant"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
   // expected-error @+2 {{the step of a range is zero}}
