@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from differential import save
+from differential import save, session
 
 
 class Case(NamedTuple):
@@ -299,8 +298,8 @@ def given(operands):
 def expected(case, operands):
     """What the others make of them. ONNX Runtime is told the sizes: it refuses some lists otherwise."""
     proto = model(case, [getattr(operand, "shape", None) for operand in operands])
-    session = ReferenceEvaluator(proto) if case.exact else onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, {value.name: operand for value, operand in zip(proto.graph.input, given(operands))})
+    peer = ReferenceEvaluator(proto) if case.exact else session(proto)
+    return peer.run(None, {value.name: operand for value, operand in zip(proto.graph.input, given(operands))})
 
 
 def attempt(case, folder):
