@@ -279,7 +279,9 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     cache, and what only the row's next loop reads lies in a buffer of one row, or in the output.
 
     The kernels of products that make such rows or read them, as the two of an attention do, join where what all rows
-    read of their other operand stays in L2. `tile` rows go through the body together then.
+    read of their other operand stays in L2, or where that is computed and less than the rows are. `tile` rows go through
+    the body together then: in the latter case so many that multiplying takes longer than fetching. A computed operand
+    whose rows share few sets of the cache is copied into panels in front of the kernel.
 
     ```mlir
     %max = linalg.generic ... // 12x128x128 -> 12x128

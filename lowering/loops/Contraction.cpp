@@ -156,6 +156,36 @@ OpOperand *inputOfPanels(linalg::GenericOp root, const LoopRoles &roles) {
   return found;
 }
 
+SmallVector<int64_t> panelOrder(AffineMap map, const LoopRoles &roles) {
+  auto rank = [&](int64_t dim) {
+    unsigned loop = map.getDimPosition(dim);
+    if (loop == roles.vector)
+      return 1;
+    return llvm::is_contained(roles.reductions, loop) ? 2 : 0;
+  };
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, map.getNumResults()));
+  llvm::sort(order, [&](int64_t a, int64_t b) {
+    return std::pair(rank(a), a) < std::pair(rank(b), b);
+  });
+  return order;
+}
+
+// Rows a power of two apart collide, or an odd multiple of one.
+bool rowsCollide(linalg::GenericOp root, OpOperand *input, unsigned sum,
+                 TargetAttr target) {
+  auto type = cast<RankedTensorType>(input->get().getType());
+  AffineMap map = withoutUnitLoops(root, root.getMatchingIndexingMap(input));
+  std::optional<unsigned> dim =
+      map.getResultPosition(getAffineDimExpr(sum, map.getContext()));
+  if (!dim || !type.hasStaticShape())
+    return false;
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  for (int64_t size : type.getShape().drop_front(*dim + 1))
+    bytes *= size;
+  int64_t power = bytes & -bytes;
+  return type.getDimSize(*dim) * power > target.getL2ForBlocks() / 2;
+}
+
 bool hasVectorForm(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &op) {
     return op.hasTrait<OpTrait::ConstantLike>() ||

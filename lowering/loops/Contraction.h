@@ -82,6 +82,16 @@ bool sharesNothing(mlir::linalg::GenericOp root, const LoopRoles &roles);
 mlir::OpOperand *inputOfPanels(mlir::linalg::GenericOp root,
                                const LoopRoles &roles);
 
+// The dimensions of an operand that `map` reads in the order of panels:
+// batches, columns, reductions.
+llvm::SmallVector<int64_t> panelOrder(mlir::AffineMap map,
+                                      const LoopRoles &roles);
+
+// Whether the elements of a column of `input`, which `sum` walks, share so few
+// sets of L2 that they do not stay there.
+bool rowsCollide(mlir::linalg::GenericOp root, mlir::OpOperand *input,
+                 unsigned sum, TargetAttr target);
+
 // Whether the scalar operations of the body also exist on vectors.
 bool hasVectorForm(mlir::linalg::GenericOp op);
 

@@ -378,21 +378,6 @@ OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
   return nullptr;
 }
 
-// Batches, panels of columns, reductions.
-SmallVector<int64_t> panelOrder(AffineMap map, const LoopRoles &roles) {
-  auto rank = [&](int64_t dim) {
-    unsigned loop = map.getDimPosition(dim);
-    if (loop == roles.vector)
-      return 1;
-    return llvm::is_contained(roles.reductions, loop) ? 2 : 0;
-  };
-  auto order = llvm::to_vector(llvm::seq<int64_t>(0, map.getNumResults()));
-  llvm::sort(order, [&](int64_t a, int64_t b) {
-    return std::pair(rank(a), a) < std::pair(rank(b), b);
-  });
-  return order;
-}
-
 bool isWorthPacking(linalg::GenericOp root, const LoopRoles &roles,
                     OpOperand *input, TargetAttr target) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();

@@ -1,8 +1,10 @@
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/loops/RowPanels.h"
 #include "lowering/loops/RowProducts.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -33,6 +35,7 @@ struct Group {
   int64_t tile = 1;                 // rows
   SmallVector<KernelOp> products;
   int64_t mostRows = std::numeric_limits<int64_t>::max(); // that fit the stack
+  int64_t leastRows = 1; // that take as long as what they share is fetched
 };
 
 SetVector<Value> capturedBy(Operation *op) {
@@ -226,25 +229,25 @@ void addConsumers(Group &group) {
   }
 }
 
-// Whether what all rows read of the product's operands stays in the cache while
-// the tiles of rows go by.
-bool readsLittlePerRow(const ProductAccess &access, unsigned rows,
-                       ArrayRef<unsigned> loops, TargetAttr target) {
+// Bytes of the product's operands that all rows read; what is of unknown size
+// counts as one element.
+uint64_t sharedBytes(const ProductAccess &access, unsigned rows,
+                     ArrayRef<unsigned> loops) {
   linalg::GenericOp root = access.root;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  uint64_t most = 0;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
     if (map.isFunctionOfDim(rows))
       continue;
-    uint64_t bytes = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
+    uint64_t bits = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
     for (unsigned loop = 0; loop < extents.size(); ++loop)
       if (map.isFunctionOfDim(loop) && !llvm::is_contained(loops, loop))
-        bytes = llvm::SaturatingMultiply<uint64_t>(
-            bytes, ShapedType::isDynamic(extents[loop]) ? 1 : extents[loop]);
-    if (bytes / 8 > uint64_t(target.getL2ForBlocks()))
-      return false;
+        bits = llvm::SaturatingMultiply<uint64_t>(
+            bits, ShapedType::isDynamic(extents[loop]) ? 1 : extents[loop]);
+    most = std::max(most, bits / 8);
   }
-  return true;
+  return most;
 }
 
 // Whether windows slide in the kernel: what lies at a border is told from the
@@ -276,22 +279,50 @@ bool isProduct(KernelOp kernel, const Group &group) {
          !kernel.readsOutput(kernel->getOpOperand(kernel.getInputs().size()));
 }
 
-bool suits(const FailureOr<ProductAccess> &access, const Group &group,
-           TargetAttr target) {
+// Rows that take as long to multiply with what they share as it takes to come
+// from behind L2.
+int64_t rowsOfStream(TargetAttr target) {
+  int64_t bytes = std::max(target.getVectorBits() / 8, 1L);
+  return int64_t(std::ceil(bytes * target.getFmaPerCycle() / farBytesPerCycle));
+}
+
+// The fewest rows of a tile that the product of such a row may be in; nothing
+// where it keeps a kernel of its own. What all rows read stays in the cache, or
+// it is computed and less than the rows, which then need not go to memory.
+std::optional<int64_t> leastRows(const FailureOr<ProductAccess> &access,
+                                 KernelOp product, Value row,
+                                 const Group &group, TargetAttr target) {
   Loops loops = outerLoops(access, group.outer.size());
-  return succeeded(loops) &&
-         readsLittlePerRow(*access, (*loops)[tiledLoop(group.outer)], *loops,
-                           target);
+  if (failed(loops))
+    return std::nullopt;
+  unsigned tiled = tiledLoop(group.outer);
+  uint64_t shared = sharedBytes(*access, (*loops)[tiled], *loops);
+  if (shared <= uint64_t(target.getL2ForBlocks()))
+    return 1;
+  int64_t rows = group.outer[tiled], least = rowsOfStream(target);
+  bool isMore = !ShapedType::isDynamic(rows) && rows >= least &&
+                llvm::SaturatingMultiply<uint64_t>(
+                    rows, rowBytes(row, group.outer.size())) > shared;
+  return isMore && computedPanels(product) ? std::optional(least)
+                                           : std::nullopt;
 }
 
 int64_t rowsOfTile(KernelOp product) {
   return cast<ContractionAttr>(product.getSchedule()).getRows();
 }
 
-void addProduct(Group &group, KernelOp product, Value row) {
+// Rows of a tile that the stack holds, `row` among others; all of unknown size
+// are outputs.
+int64_t rowsThatFit(const Group &group, Value row) {
   int64_t bytes = rowBytes(row, group.outer.size());
-  if (bytes != std::numeric_limits<int64_t>::max())
-    group.mostRows = std::min(group.mostRows, mostTileBytes / bytes);
+  return bytes == std::numeric_limits<int64_t>::max()
+             ? group.mostRows
+             : std::min(group.mostRows, mostTileBytes / bytes);
+}
+
+void addProduct(Group &group, KernelOp product, Value row, int64_t least) {
+  group.mostRows = rowsThatFit(group, row);
+  group.leastRows = std::max(group.leastRows, least);
   group.ops.insert(product);
   group.products.push_back(product);
 }
@@ -301,9 +332,11 @@ void chooseTile(Group &group) {
   int64_t most = 1;
   for (KernelOp product : group.products)
     most = std::max(most, rowsOfTile(product));
+  if (group.leastRows > 1)
+    most = std::max(most, 2 * group.leastRows);
   most = std::min(most, group.mostRows);
   double best = std::numeric_limits<double>::infinity();
-  for (int64_t rows = most; rows >= 1; --rows) {
+  for (int64_t rows = most; rows >= group.leastRows; --rows) {
     double steps = 0;
     for (KernelOp product : group.products)
       steps += llvm::divideCeil(rows, rowsOfTile(product)) *
@@ -315,13 +348,11 @@ void chooseTile(Group &group) {
   }
 }
 
-bool fitsTile(const Group &group, Value row) {
+bool fitsTile(const Group &group, Value row, int64_t least) {
   int64_t rows = group.outer[tiledLoop(group.outer)];
-  int64_t least =
+  int64_t own =
       ShapedType::isDynamic(rows) ? leastTile : std::min(leastTile, rows);
-  int64_t bytes = rowBytes(row, group.outer.size());
-  return bytes == std::numeric_limits<int64_t>::max() ||
-         bytes <= mostTileBytes / least;
+  return rowsThatFit(group, row) >= std::max({own, least, group.leastRows});
 }
 
 // The product that makes what the group reads, and those that read what the
@@ -331,23 +362,28 @@ void addProducts(Group &group, TargetAttr target) {
   for (unsigned i = 0; i < group.ops.size(); ++i)
     for (Value operand : group.ops[i]->getOperands()) {
       auto product = operand.getDefiningOp<KernelOp>();
-      if (!isProduct(product, group) ||
-          !suits(outputOf(product), group, target) || !fitsTile(group, operand))
+      if (!isProduct(product, group))
+        continue;
+      auto least =
+          leastRows(outputOf(product), product, operand, group, target);
+      if (!least || !fitsTile(group, operand, *least))
         continue;
       bool isInner = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return group.ops.contains(user) && readsByRows(user, operand, outer);
       });
       if (isInner)
-        addProduct(group, product, operand);
+        addProduct(group, product, operand, *least);
     }
   SmallVector<Operation *> makers(group.ops.begin(), group.ops.end());
   for (Operation *op : makers)
     for (OpOperand &use : op->getUses()) {
       auto product = dyn_cast<KernelOp>(use.getOwner());
       DenseSet<Operation *> seen;
-      if (!isProduct(product, group) || product.isDpsInit(&use) ||
-          !suits(inputOf(product, use), group, target) ||
-          !fitsTile(group, use.get()) ||
+      if (!isProduct(product, group) || product.isDpsInit(&use))
+        continue;
+      auto least =
+          leastRows(inputOf(product, use), product, use.get(), group, target);
+      if (!least || !fitsTile(group, use.get(), *least) ||
           needsThroughOutside(product, group, seen, false))
         continue;
       bool isByRowsOnly =
@@ -357,7 +393,7 @@ void addProducts(Group &group, TargetAttr target) {
                           outerLoops(inputOf(product, use), outer));
           });
       if (isByRowsOnly)
-        addProduct(group, product, use.get());
+        addProduct(group, product, use.get(), *least);
     }
 }
 
@@ -497,6 +533,8 @@ ContractionAttr byPanels(KernelOp product, int64_t rows, TargetAttr target) {
 }
 
 void formKernel(const Group &group, TargetAttr target) {
+  for (KernelOp product : group.products)
+    storePanels(product, target);
   Parts parts = partsOf(group);
   Operation *last = parts.ops.back();
   OpBuilder builder(last);

@@ -23,13 +23,6 @@ SmallVector<unsigned> longLoops(linalg::GenericOp root,
       loops, [&](unsigned loop) { return extents[loop] != 1; });
 }
 
-// Whether rows of `bytes` share so few sets of L2 that `count` of them do not
-// stay there: those a power of two apart do, or an odd multiple of one.
-bool collide(int64_t bytes, int64_t count, TargetAttr target) {
-  int64_t power = bytes & -bytes;
-  return count * power > target.getL2ForBlocks() / 2;
-}
-
 // How long the sum is, where the kernel had better copy panels of its second
 // matrix.
 std::optional<int64_t> depthOfCopies(KernelOp kernel, TargetAttr target) {
@@ -47,22 +40,14 @@ std::optional<int64_t> depthOfCopies(KernelOp kernel, TargetAttr target) {
     return std::nullopt;
   SmallVector<int64_t> extents = root->getStaticLoopRanges();
   AffineMap map = withoutUnitLoops(*root, root->getMatchingIndexingMap(input));
-  auto type = cast<RankedTensorType>(input->get().getType());
-  auto dimension = [&](unsigned loop) {
-    return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
-  };
-  std::optional<unsigned> sum = dimension(sums.front());
-  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || !sum ||
-      !type.hasStaticShape() ||
-      dimension(roles.vector) != map.getNumResults() - 1 ||
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+      map.getResults().back() !=
+          getAffineDimExpr(roles.vector, map.getContext()) ||
       ShapedType::isDynamic(extents[rows.front()]) ||
-      extents[rows.front()] < leastTiles * schedule.getRows())
+      extents[rows.front()] < leastTiles * schedule.getRows() ||
+      !rowsCollide(*root, input, sums.front(), target))
     return std::nullopt;
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
-  for (int64_t size : type.getShape().drop_front(*sum + 1))
-    bytes *= size;
-  int64_t depth = extents[sums.front()];
-  return collide(bytes, depth, target) ? std::optional(depth) : std::nullopt;
+  return extents[sums.front()];
 }
 
 void addRoom(KernelOp kernel, int64_t depth) {

@@ -68,6 +68,9 @@ def hidden(rows, columns, value=-np.inf):
 def attention():
     for rows, size, heads in ((19, 12, 4), (64, 16, 3), (70, 20, 2), (130, 64, 2), (1, 32, 2), (5, 8, 1)):
         yield f"attention, {rows} rows of {size}", chain([2, rows, 48], *head_products(size, heads), ranks=3)
+    for rows, keys in ((1201, None), (1300, 1203)):  # more than stays in the cache, in panels
+        yield f"attention, {rows} rows, {keys or rows} keys of 64", chain(
+            [1, rows, 48], *head_products(64, 2, keys=keys), ranks=3)
     for key, scale in (("twice", "before"), ("turned", "both"), ("twice", "both")):
         yield f"attention, keys {key}, scaled {scale}", chain(
             [1, 37, 48], *head_products(16, 3, key, scale), ranks=3)

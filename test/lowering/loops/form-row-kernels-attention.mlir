@@ -121,3 +121,69 @@ func.func @large_weights_are_read_once(%x: tensor<64x1024xf32>, %w: tensor<1024x
 }
 
 }
+
+// -----
+
+// Keys and values that exceed the cache are less than the shares of all queries: more rows take them together. The
+// values' rows, which lie a power of two apart, become panels.
+
+#query = affine_map<(h, q, k, d) -> (q, h, d)>
+#key = affine_map<(h, q, k, d) -> (k, h, d)>
+#score = affine_map<(h, q, k, d) -> (h, q, k)>
+#share = affine_map<(h, q, d, k) -> (h, q, k)>
+#value = affine_map<(h, q, d, k) -> (k, h, d)>
+#result = affine_map<(h, q, d, k) -> (q, h, d)>
+#id = affine_map<(h, q, k) -> (h, q, k)>
+#row = affine_map<(h, q, k) -> (h, q)>
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true, block_bytes = 262144>} {
+
+// CHECK-LABEL: @many_keys_stream
+// CHECK: %[[KEYS:.*]] = onnxc.kernel #onnxc.squares<8> ins(%arg1 : tensor<1500x4x64xf32>)
+// CHECK: %[[CUT:.*]] = tensor.expand_shape %arg2 {{.*}} into tensor<1500x4x4x16xf32>
+// CHECK: %[[VALUES:.*]] = linalg.transpose ins(%[[CUT]] {{.*}} outs({{.*}} : tensor<4x4x1500x16xf32>)
+// CHECK: onnxc.kernel #onnxc.rows<outer = 2, tile = 12> ins(%[[KEYS]], %arg0, %[[VALUES]]
+// CHECK-COUNT-2: linalg.unpack
+func.func @many_keys_stream(%q: tensor<1500x4x64xf32>, %k: tensor<1500x4x64xf32>,
+                            %v: tensor<1500x4x64xf32>) -> tensor<1500x4x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x1500x1500xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x1500x1500xf32>) -> tensor<4x1500x1500xf32>
+  %scores = linalg.generic {indexing_maps = [#query, #key, #score],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<1500x4x64xf32>, tensor<1500x4x64xf32>) outs(%f : tensor<4x1500x1500xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<4x1500x1500xf32>
+  %er = tensor.empty() : tensor<4x1500xf32>
+  %fr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x1500xf32>) -> tensor<4x1500xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%scores : tensor<4x1500x1500xf32>) outs(%fr : tensor<4x1500xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<4x1500xf32>
+  %shares = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%scores, %sum : tensor<4x1500x1500xf32>, tensor<4x1500xf32>) outs(%e : tensor<4x1500x1500xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %t = arith.divf %a, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<4x1500x1500xf32>
+  %ey = tensor.empty() : tensor<1500x4x64xf32>
+  %fy = linalg.fill ins(%zero : f32) outs(%ey : tensor<1500x4x64xf32>) -> tensor<1500x4x64xf32>
+  %y = linalg.generic {indexing_maps = [#share, #value, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%shares, %v : tensor<4x1500x1500xf32>, tensor<1500x4x64xf32>) outs(%fy : tensor<1500x4x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1500x4x64xf32>
+  return %y : tensor<1500x4x64xf32>
+}
+
+}
