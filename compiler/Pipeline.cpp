@@ -109,6 +109,7 @@ void addLlvm(OpPassManager &pm, const Options &) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createSplitKernels());
   pm.addPass(createExpandMath());
+  pm.addPass(createInterleaveChains());
   pm.addPass(createEmitModelDescriptor());
   pm.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(
       VectorTransferToSCFOptions().enableFullUnroll()));

@@ -363,6 +363,27 @@ def ExpandMath : Pass<"expand-math", "mlir::ModuleOp"> {
                            "mlir::math::MathDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
+def InterleaveChains : Pass<"interleave-chains", "mlir::ModuleOp"> {
+  let summary = "Writes long chains of operations on vectors side by side";
+  let description = [{
+    What a tile's row of sums goes through, an exponential in each of its vectors, are chains that do not depend on each
+    other. A core that meets one after the other has few of them under way. Among operations that write nothing, the same
+    steps of three or four such chains follow each other; sums that take turns already stay as they are.
+
+    ```mlir
+    %a1 = ... %a0
+    %a2 = ... %a1
+    %b1 = ... %b0
+    %b2 = ... %b1
+    // becomes
+    %a1 = ... %a0
+    %b1 = ... %b0
+    %a2 = ... %a1
+    %b2 = ... %b1
+    ```
+  }];
+}
+
 //===-- memory --------------------------------------------------------------------------------------------------===//
 
 def HoistSizes : Pass<"hoist-sizes", "mlir::ModuleOp"> {

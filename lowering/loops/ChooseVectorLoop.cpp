@@ -105,7 +105,7 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
   masks = machine.hasMasks && fitsMask(changesAlong(*vectorLoop));
   unsigned weight = weightOf(nest.op);
   bool hasFold = llvm::any_of(nest.loops, [](Loop &l) { return l.folds; });
-  unroll = weight > 12 ? 1 : weight > 6 || !hasFold ? 2 : 4;
+  unroll = weight > 12 ? machine.chains : weight > 6 || !hasFold ? 2 : 4;
   if (auto size = getConstantIntValue(nest.loops[*vectorLoop].size))
     unroll = std::clamp<int64_t>(*size / lanes, 1, unroll);
 }

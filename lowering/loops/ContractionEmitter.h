@@ -74,7 +74,9 @@ private:
                std::optional<int> walked = {});
 
   void emitTile(Tile &tile);
-  void finish(const Tile &tile, Cell at, mlir::Value sum);
+  int64_t rowsTogether(const Tile &tile);
+  void finishRows(const Tile &tile, int64_t first,
+                  llvm::ArrayRef<mlir::Value> sums);
   bool finishesInLoop(const Tile &tile);
   void finishInLoop(const Tile &tile);
   Cell cell(const Tile &tile, int64_t row, int64_t vector) {

@@ -3,6 +3,7 @@
 // few vectors keeps its accumulators in registers over all reductions. Where
 // they run along a reduction, see FoldLanes.cpp.
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/loops/Chains.h"
 #include "lowering/loops/NestEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -304,7 +305,8 @@ Lanes lanesOf(Operation *op) {
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   int64_t bits = target ? target.getVectorBits() : 0;
   // Narrower machines pay for each lane of a masked access.
-  return {bits, bits >= 256, target && target.getHasPermute()};
+  return {bits, bits >= 256, target && target.getHasPermute(),
+          target ? vectorsOfChains(target) : 1};
 }
 
 void emitNest(ImplicitLocOpBuilder &b, Nest nest, Lanes lanes) {

@@ -2,6 +2,7 @@
 // what follows the sums.
 #include "lowering/loops/ContractionEmitter.h"
 #include "dialects/onnxc/Ordered.h"
+#include "lowering/loops/Chains.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,15 +41,15 @@ void ContractionEmitter::emitTile(Tile &tile) {
     tile.loops[loop] = number(b, 0);
   values.forgetLoads();
   bool isLater = tile.ends && finishesInLoop(tile);
-  for (int64_t row = 0; row < tile.rows; ++row)
-    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
-      Value sum = sums[row * tile.vectors + vector];
-      if (tile.ends && !isLater)
-        finish(tile, cell(tile, row, vector), sum);
-      else
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    auto own = ArrayRef(sums).slice(row * tile.vectors, tile.vectors);
+    if (tile.ends && !isLater)
+      finishRows(tile, row, own);
+    else
+      for (auto [vector, sum] : llvm::enumerate(own))
         values.store(sum, output, nest.yieldedPositions[0], tile.loops,
                      cell(tile, row, vector));
-    }
+  }
   if (isLater)
     finishInLoop(tile);
 }
@@ -72,39 +73,63 @@ bool ContractionEmitter::finishesInLoop(const Tile &tile) {
   return weight * tile.rows * tile.vectors >= longEpilogue;
 }
 
-// What follows the sums, row by row.
+// Rows that go through what follows together, so that there are a few vectors.
+int64_t ContractionEmitter::rowsTogether(const Tile &tile) {
+  Operation *function = b.getInsertionBlock()->getParentOp(); // or a loop in it
+  auto target =
+      function->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
+          targetAttrName);
+  int64_t rows = target ? chainsSideBySide(target) / tile.vectors : 1;
+  while (rows > 1 && tile.rows % rows)
+    --rows;
+  return std::max<int64_t>(rows, 1);
+}
+
+// What follows the sums, a few rows at a time.
 void ContractionEmitter::finishInLoop(const Tile &tile) {
   BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  int64_t together = rowsTogether(tile);
   auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
                                  asValue(b, number(b, tile.rows)),
-                                 asValue(b, number(b, 1)));
+                                 asValue(b, number(b, together)));
   loop->setAttr(tileAttrName, b.getUnitAttr());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     values.forgetLoads();
-    Tile row = tile;
-    row.loops[*nest.row] =
+    Tile part = tile;
+    part.loops[*nest.row] =
         add(b, tile.loops[*nest.row], OpFoldResult(loop.getInductionVar()));
-    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
-      Cell at = cell(tile, 0, vector);
-      finish(row, at,
-             values.at(output, nest.yieldedPositions[0], row.loops, at));
-    }
+    SmallVector<Value> sums;
+    for (int64_t row = 0; row < together; ++row)
+      for (int64_t vector = 0; vector < tile.vectors; ++vector)
+        sums.push_back(values.at(output, nest.yieldedPositions[0], part.loops,
+                                 cell(tile, row, vector)));
+    finishRows(part, 0, sums);
   }
   values.forgetLoads();
 }
 
-// Applies what follows the sum.
-void ContractionEmitter::finish(const Tile &tile, Cell at, Value sum) {
-  values.known[root.getResult(0)] = sum;
-  for (auto [i, position] : llvm::enumerate(nest.yieldedPositions)) {
-    Value yielded = kernel.getYielded()[i];
-    values.store(values.at(yielded, position, tile.loops, at),
-                 kernel.getBlockArgument(*kernel.getDpsInitOperand(i)),
-                 position, tile.loops, at);
+// Applies what follows the sums, one for each vector of rows from `first` on;
+// all of it in front of what is stored.
+void ContractionEmitter::finishRows(const Tile &tile, int64_t first,
+                                    ArrayRef<Value> sums) {
+  auto cellOf = [&](size_t i) {
+    return cell(tile, first + i / tile.vectors, i % tile.vectors);
+  };
+  SmallVector<Value> results;
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    values.known[root.getResult(0)] = sum;
+    for (auto [position, yielded] :
+         llvm::zip_first(nest.yieldedPositions, kernel.getYielded()))
+      results.push_back(values.at(yielded, position, tile.loops, cellOf(i)));
+    values.known.clear();
   }
-  values.known.clear();
+  size_t outputs = nest.yieldedPositions.size();
+  for (auto [i, result] : llvm::enumerate(results))
+    values.store(
+        result, kernel.getBlockArgument(*kernel.getDpsInitOperand(i % outputs)),
+        nest.yieldedPositions[i % outputs], tile.loops, cellOf(i / outputs));
 }
 
 bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,

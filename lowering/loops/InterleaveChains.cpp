@@ -1,0 +1,149 @@
+// A core looks some tens of operations ahead. An exponential is twenty of them,
+// each of which waits for the one before: of several that are written one
+// behind the other, two or three are under way at a time, and the units that
+// multiply stay idle. Written side by side, all of them are.
+#include "dialects/onnxc/Onnxc.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/Chains.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_INTERLEAVECHAINS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// Operations that wait for each other, at least, where it pays.
+constexpr unsigned longChain = 12;
+
+bool isMovable(Operation &op) {
+  return op.getNumRegions() == 0 && !op.hasTrait<OpTrait::IsTerminator>() &&
+         (isMemoryEffectFree(&op) || hasSingleEffect<MemoryEffects::Read>(&op));
+}
+
+// What one value takes and none before it does, in order.
+struct Chain {
+  SmallVector<Operation *> ops;
+  bool isLong;
+};
+
+// Operations that follow each other and write nothing.
+class Segment {
+public:
+  explicit Segment(ArrayRef<Operation *> ops) : ops(ops) {
+    for (auto [i, op] : llvm::enumerate(ops))
+      places[op] = i;
+    for (Operation *op : llvm::reverse(ops))
+      for (Operation *user : op->getUsers())
+        if (places.contains(user))
+          heights[op] = std::max(heights[op], heights[user] + 1);
+  }
+
+  void interleave(size_t width);
+
+private:
+  bool isResult(Operation *op) const {
+    return op->use_empty() || llvm::any_of(op->getUsers(), [&](Operation *u) {
+             return !places.contains(u);
+           });
+  }
+  Chain chainTo(Operation *result);
+  bool isBehind(const Chain &chain, const Chain &before) const;
+
+  ArrayRef<Operation *> ops;
+  DenseMap<Operation *, unsigned> places;
+  DenseMap<Operation *, unsigned> heights; // operations that wait for one
+  DenseSet<Operation *> taken;
+};
+
+Chain Segment::chainTo(Operation *result) {
+  Chain chain;
+  SmallVector<Operation *> open = {result};
+  taken.insert(result);
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    chain.ops.push_back(op);
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp();
+          maker && places.contains(maker) && taken.insert(maker).second)
+        open.push_back(maker);
+  }
+  llvm::sort(chain.ops, [&](Operation *a, Operation *b) {
+    return places.lookup(a) < places.lookup(b);
+  });
+  unsigned highest = 0;
+  for (Operation *op : chain.ops)
+    highest = std::max(highest, heights.lookup(op));
+  chain.isLong = highest - heights.lookup(result) + 1 >= longChain &&
+                 isa<VectorType>(result->getResult(0).getType());
+  return chain;
+}
+
+// Sums that take turns are side by side already.
+bool Segment::isBehind(const Chain &chain, const Chain &before) const {
+  unsigned end = places.lookup(before.ops.back());
+  size_t early = llvm::count_if(
+      chain.ops, [&](Operation *op) { return places.lookup(op) < end; });
+  return 2 * early < chain.ops.size();
+}
+
+void Segment::interleave(size_t width) {
+  SmallVector<Operation *> order;
+  size_t first = 0, count = 0; // of `order`, and chains behind that
+  bool isAny = false;
+  Chain last{{}, false};
+  auto close = [&] {
+    if (count > 1)
+      llvm::stable_sort(MutableArrayRef(order).drop_front(first),
+                        [&](Operation *a, Operation *b) {
+                          return heights.lookup(a) > heights.lookup(b);
+                        });
+    isAny |= count > 1;
+    first = order.size();
+    count = 0;
+  };
+  for (Operation *op : ops) {
+    if (!isResult(op) || taken.contains(op))
+      continue;
+    Chain chain = chainTo(op);
+    bool joins = count > 0 && count < width && chain.isLong && last.isLong &&
+                 isBehind(chain, last);
+    if (!joins)
+      close();
+    llvm::append_range(order, chain.ops);
+    ++count;
+    last = std::move(chain);
+  }
+  close();
+  Operation *end = ops.back()->getNextNode();
+  if (isAny)
+    for (Operation *op : order)
+      op->moveBefore(end);
+}
+
+struct InterleaveChains : impl::InterleaveChainsBase<InterleaveChains> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    if (!target || target.getVectorBits() == 0)
+      return;
+    size_t width = chainsSideBySide(target);
+    getOperation().walk([&](Block *block) {
+      if (isa<ModuleOp>(block->getParentOp()))
+        return;
+      std::vector<SmallVector<Operation *>> segments(1);
+      for (Operation &op : *block)
+        if (isMovable(op))
+          segments.back().push_back(&op);
+        else if (!segments.back().empty())
+          segments.emplace_back();
+      for (ArrayRef<Operation *> ops : segments)
+        if (ops.size() >= 2 * longChain)
+          Segment(ops).interleave(width);
+    });
+  }
+};
+
+} // namespace
+} // namespace onnxc
