@@ -88,6 +88,7 @@ private:
               Accumulators &sums);
   void reduceInLoop(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                     Accumulators &sums);
+  bool isUnrolledInVain(const Tile &tile, size_t sums);
   void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);
   void endTap();

@@ -21,6 +21,8 @@ constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
 // Bytes of weights between what is asked for and what is read.
 constexpr int64_t streamAhead = 8192;
 constexpr int64_t lineBytes = 64;
+// Sums that hide a multiply-add's latency without a second step beside them.
+constexpr size_t sumsOfFullTile = 8;
 // Operations after the sums of a tile that are less code in a loop, and rows
 // that make one worth it.
 constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4;
@@ -288,6 +290,20 @@ ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
   return {maximum(b, number(b, 0), below), minimum(b, taps, behind)};
 }
 
+// LLVM unrolls the loop of a tile, and its scheduler begins with the elements
+// that the rows read in all steps. Of a tile of one vector these are as many as
+// its sums; lanes that are told apart take one register more.
+bool ContractionEmitter::isUnrolledInVain(const Tile &tile, size_t sums) {
+  return sums >= sumsOfFullTile && (tile.vectors == 1 || tile.mask);
+}
+
+static LLVM::LoopAnnotationAttr notUnrolled(MLIRContext *context) {
+  auto unroll = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true),
+                                          {}, {}, {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {},
+                                       {}, {}, {}, {}, {}, {}, {}, {});
+}
+
 void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
                                       Rows live, Accumulators &sums) {
   unsigned loop = loops.front();
@@ -311,6 +327,8 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
       prefetchWeights(tile);
     scf::YieldOp::create(b, liveSums);
   }
+  if (loops.size() == 1 && isUnrolledInVain(tile, liveSums.size()))
+    scfLoop->setAttr("loop_annotation", notUnrolled(b.getContext()));
   llvm::copy(scfLoop.getResults(), liveSums.begin());
   values.forgetLoads();
 }
