@@ -92,4 +92,35 @@ def decoder():
     return g.model(x)
 
 
-NETWORKS = {make.__name__: make for make in (unet, shuffle_net, recurrent, conv_next, decoder)}
+def transformer_of_any_size():
+    """A layer of attention and a perceptron over any number of sequences of any length."""
+    g, width, heads = Graph("transformer_of_any_size"), 64, 4
+    depth = width // heads
+
+    def split(x):
+        return g.op("Transpose", g.reshape(x, 0, 0, heads, depth), perm=[0, 2, 1, 3])
+
+    x = g.input("x", ["batch", "tokens", width])
+    y = g.layer_norm(x)
+    q, k, v = (split(g.dense(y, width)) for _ in range(3))
+    scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+    weights = g.op("Softmax", g.op("Mul", scores, g.scalar(depth ** -0.5)), axis=-1)
+    mixed = g.op("Transpose", g.op("MatMul", weights, v), perm=[0, 2, 1, 3])
+    x = g.add(x, g.dense(g.reshape(mixed, 0, 0, width), width))
+    y = g.dense(g.act(g.dense(g.layer_norm(x), 4 * width), "Gelu"), width)
+    return g.model(g.add(x, y))
+
+
+def convolutions_of_any_size():
+    """Residual convolutions, plain and depthwise, over any number of images of any height and width."""
+    g = Graph("convolutions_of_any_size")
+    x = g.conv(g.input("x", ["batch", 3, "height", "width"]), 32, 3, stride=2)
+    x = g.pool(x, 3, 2, 1)
+    y = g.conv(g.conv(x, 32, 3, act="Silu"), 32, 3, act=None)
+    x = g.op("Relu", g.add(x, y))
+    y = g.conv(g.conv(x, 96, act="HardSwish"), 96, 3, stride=2, group=96, act="Relu6")
+    return g.model(g.classifier(g.conv(y, 64)))
+
+
+NETWORKS = {make.__name__: make for make in (unet, shuffle_net, recurrent, conv_next, decoder, transformer_of_any_size,
+                                             convolutions_of_any_size)}
