@@ -11,8 +11,9 @@ JUMP = re.compile(r"^j\w+\s+(\.\w+)")
 LABEL = re.compile(r"^(\.LBB\w+):")
 FUNCTION = re.compile(r"^([\w.$]+):.*# @")
 FMA = re.compile(r"^vfn?m(add|sub)\w*p[sd]\b")
-VECTOR_ARITHMETIC = re.compile(r"^v?(fn?m(add|sub)\w*|add|sub|mul|div|sqrt|min|max)p[sd]\b")
-SCALAR_ARITHMETIC = re.compile(r"^v?(fn?m(add|sub)\w*|add|sub|mul|div|sqrt|min|max)s[sd]\b")
+OPERATIONS = r"(fn?m(add|sub)\w*|add|sub|mul|div|sqrt|min|max|round|rndscale|cmp\w*|u?comi|rcp|rsqrt|getexp|scalef)"
+VECTOR_ARITHMETIC = re.compile(rf"^v?{OPERATIONS}p[sd]\b")
+SCALAR_ARITHMETIC = re.compile(rf"^v?({OPERATIONS}s[sd]\b|cvtt?(s[sd]2|u?si2s[sd]))")
 SPILL = re.compile(r"# (16|32|64)-byte (Folded )?(Spill|Reload)")
 
 
