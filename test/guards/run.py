@@ -8,6 +8,7 @@ of a network holds a scalar floating-point operation. Those of spills.txt and sc
 shrink. Prints "PASS: name", or "FAIL: name" and which loops; a function is named after its first node.
 """
 
+import functools
 import pathlib
 import re
 import subprocess
@@ -22,10 +23,12 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tools/scripts/benchmark")]
 import assembly
 import networks
 from graph import Graph
-from kernels import attention
+from kernels import attention, recurrent
 from models import MODELS
 
 CPUS = ["x86-64-v3", "x86-64-v4"]
+# One whose scheduling LLVM knows: it unrolls more there.
+SCHEDULED_CPU = "znver3"
 
 
 def kernel(shape, op, *weights, **attributes):
@@ -47,6 +50,29 @@ def convolution(size, channels, filters, window, group=1, stride=1):
                   strides=[stride] * rank, pads=[window // 2] * 2 * rank)
 
 
+def product_and(follow, rows, inner, columns):
+    """A product, a bias and what `follow` makes of them."""
+    g = Graph("g")
+    return g.model(follow(g, g.dense(g.input("x", [rows, inner]), columns)))
+
+
+def convolution_and(follow, edge, channels, filters, window):
+    g = Graph("g")
+    return g.model(follow(g, g.conv(g.input("x", [1, channels, edge, edge]), filters, window, act=None)))
+
+
+def gelu(g, x):
+    return g.act(x, "Gelu")
+
+
+def silu(g, x):
+    return g.act(x, "Silu")
+
+
+def residual(g, x):
+    return g.add(x, g.input("residual", g.shape(x)))
+
+
 def computed_product(size):
     g = Graph("g")
     return g.model(g.op("MatMul", g.input("x", [size, size]), g.input("y", [size, size])))
@@ -56,6 +82,11 @@ def standard_kernels():
     """(name, model, flags)"""
     for rows, inner, columns in ((1, 768, 768), (7, 768, 768), (128, 768, 3072), (197, 768, 768), (1024, 1024, 1024)):
         yield f"product {rows}x{inner}x{columns}", kernel([rows, inner], "MatMul", [inner, columns]), []
+    for rows in (26, 28, 392):
+        yield f"narrow product {rows}x256x8", kernel([rows, 256], "MatMul", [256, 8]), []
+    for follow in (gelu, silu):
+        yield f"product 128x768x3072, {follow.__name__}", product_and(follow, 128, 768, 3072), []
+    yield "product 128x3072x768, residual", product_and(residual, 128, 3072, 768), []
     yield "product, weights transposed", kernel([64, 512], "Gemm", [512, 512], transB=1), []
     for edge, channels in ((56, 64), (28, 128), (14, 256), (7, 512)):
         yield f"1x1 {edge}", convolution((edge, edge), channels, 4 * channels, 1), []
@@ -67,13 +98,20 @@ def standard_kernels():
         yield f"grouped 3x3 {edge}", convolution((edge, edge), channels, channels, 3, channels // 32), []
     yield "first layer 3x3", convolution((224, 224), 3, 32, 3, stride=2), []
     yield "first layer 7x7", convolution((224, 224), 3, 64, 7, stride=2), []
+    for edge, channels in ((160, 16), (80, 32)):
+        yield (f"3x3 {edge}, few channels, silu", convolution_and(silu, edge, channels, channels, 3),
+               ["--numerics=strict"])
+    yield "1x1 28, residual", convolution_and(residual, 28, 128, 512, 1), []
+    yield "3x3 28, residual", convolution_and(residual, 28, 128, 128, 3), ["--numerics=strict"]
+    yield "1x1 26, lanes of a part", convolution((26, 26), 64, 24, 1), []
     yield "5x5 17", convolution((17, 17), 48, 64, 5), []
     yield "depthwise 7x7", convolution((28, 28), 96, 96, 7, 96), []
     yield "1-D", convolution((256,), 64, 64, 3), []
     yield "3-D", convolution((16, 16, 16), 32, 32, 3), []
     yield "product of two computed matrices", computed_product(1024), []
-    for tokens in (128, 197, 1500):
+    for tokens in (49, 50, 65, 128, 197, 1500):
         yield f"attention of {tokens} tokens", attention("g", tokens), []
+    yield "LSTM", recurrent("g", "LSTM", 4), []
 
 
 def all_networks():
@@ -174,11 +212,13 @@ def check_reader(*_):
 
 def cases(compiler):
     yield "the reader sees spills and scalars", check_reader
-    for cpu in CPUS:
-        for name, model, flags in standard_kernels():
+    for name, model, flags in standard_kernels():
+        for cpu in [*CPUS, SCHEDULED_CPU]:
             yield (f"spills: {name}, {cpu}",
                    lambda n=name, m=model, f=flags, c=cpu: check_spills(compiler, n, c, m, f))
-        for name, make in all_networks():
+    for name, make in all_networks():
+        make = functools.cache(make)
+        for cpu in CPUS:
             yield f"scalars: {name}, {cpu}", lambda n=name, m=make, c=cpu: check_scalars(compiler, n, c, m())
 
 
