@@ -5,6 +5,7 @@
 #include "lowering/loops/Chains.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/LaneBody.h"
+#include "lowering/loops/Rolled.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -297,13 +298,6 @@ bool ContractionEmitter::isUnrolledInVain(const Tile &tile, size_t sums) {
   return sums >= sumsOfFullTile && (tile.vectors == 1 || tile.mask);
 }
 
-static LLVM::LoopAnnotationAttr notUnrolled(MLIRContext *context) {
-  auto unroll = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true),
-                                          {}, {}, {}, {}, {}, {});
-  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {},
-                                       {}, {}, {}, {}, {}, {}, {}, {});
-}
-
 void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
                                       Rows live, Accumulators &sums) {
   unsigned loop = loops.front();
@@ -328,7 +322,7 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
     scf::YieldOp::create(b, liveSums);
   }
   if (loops.size() == 1 && isUnrolledInVain(tile, liveSums.size()))
-    scfLoop->setAttr("loop_annotation", notUnrolled(b.getContext()));
+    keepRolled(scfLoop);
   llvm::copy(scfLoop.getResults(), liveSums.begin());
   values.forgetLoads();
 }
