@@ -341,8 +341,8 @@ def ExpandVectorLoops : Pass<"expand-vector-loops", "mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
-                           "mlir::vector::VectorDialect"];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 def ExpandMath : Pass<"expand-math", "mlir::ModuleOp"> {

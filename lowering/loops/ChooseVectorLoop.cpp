@@ -9,7 +9,8 @@ using namespace mlir;
 namespace onnxc::nests {
 
 NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
-    : b(b), nest(nest), permutes(machine.permutes) {
+    : b(b), nest(nest), permutes(machine.permutes),
+      registers(machine.registers) {
   turns = machine.vectorBits && isVectorizable(nest.op) && chooseTile(machine);
   if (turns)
     return;
@@ -105,7 +106,11 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
   masks = machine.hasMasks && fitsMask(changesAlong(*vectorLoop));
   unsigned weight = weightOf(nest.op);
   bool hasFold = llvm::any_of(nest.loops, [](Loop &l) { return l.folds; });
-  unroll = weight > 12 ? machine.chains : weight > 6 || !hasFold ? 2 : 4;
+  isLong = weight > 12;
+  unsigned functions = std::max(weight / weightOfFunction, 1u);
+  unroll = isLong ? std::max<int64_t>(machine.chains / functions, 1)
+           : weight > 6 || !hasFold ? 2
+                                    : 4;
   if (auto size = getConstantIntValue(nest.loops[*vectorLoop].size))
     unroll = std::clamp<int64_t>(*size / lanes, 1, unroll);
 }

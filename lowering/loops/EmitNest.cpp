@@ -5,6 +5,7 @@
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/loops/Chains.h"
 #include "lowering/loops/NestEmitter.h"
+#include "lowering/loops/Rolled.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,6 +16,10 @@ using namespace mlir;
 
 namespace onnxc {
 namespace nests {
+
+// Steps that LLVM writes out, each of which may be an exponential, and what
+// that holds beside its result: constants.
+constexpr int64_t mostStepsInFull = 8, registersOfLongStep = 12;
 
 //===-- Loops -------------------------------------------------------------===//
 
@@ -52,6 +57,14 @@ SmallVector<Value> NestEmitter::fold(
   return SmallVector<Value>(op.getResults());
 }
 
+// LLVM writes short loops out. What a row of long steps computes then waits for
+// a sum in more registers than there are.
+bool NestEmitter::isRowThatSpills(OpFoldResult vectors) const {
+  std::optional<int64_t> count = getConstantIntValue(vectors);
+  return isLong && count && *count <= mostStepsInFull &&
+         *count + registersOfLongStep > registers;
+}
+
 // Blocks of vectors, single vectors, what is left.
 void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
   auto walk = [&](OpFoldResult begin, int64_t width, Step step,
@@ -68,8 +81,10 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
       steps(at, step, vectors);
       scf::YieldOp::create(b);
     };
-    scf::ForOp::create(b, asValue(b, begin), asValue(b, end), constant(width),
-                       ValueRange(), body);
+    auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
+                                   constant(width), ValueRange(), body);
+    if (isRowThatSpills(multiply(b, count, number(b, vectors))))
+      keepRolled(loop);
     return end;
   };
   if (unroll > 1)
@@ -305,7 +320,8 @@ Lanes lanesOf(Operation *op) {
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   int64_t bits = target ? target.getVectorBits() : 0;
   // Narrower machines pay for each lane of a masked access.
-  return {bits, bits >= 256, target && target.getHasPermute(),
+  return {bits, bits >= 256, target ? target.getVectorRegisters() : 0,
+          target && target.getHasPermute(),
           target ? vectorsOfChains(target) : 1};
 }
 

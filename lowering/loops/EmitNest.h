@@ -9,6 +9,7 @@ namespace onnxc {
 struct Lanes {
   int64_t vectorBits = 0; // 0: no vectors
   bool hasMasks = false;  // of 32 and 64 bit elements
+  int64_t registers = 0;  // of vectors
   bool permutes = false;  // takes f32 lanes by a vector of indices
   int64_t chains = 1;     // vectors of a long body in one iteration
 };

@@ -3,6 +3,7 @@
 // on shapes only.
 #include "lowering/loops/Extreme.h"
 #include "lowering/loops/NestEmitter.h"
+#include "lowering/loops/Rolled.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -64,6 +65,8 @@ void NestEmitter::foldLanes(const Place &place) {
     };
     auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, end),
                                    constant(stride), state, body);
+    if (isRowThatSpills(multiply(b, count, number(b, vectors))))
+      keepRolled(loop);
     return SmallVector<Value>(loop.getResults());
   };
   // Whole vectors first, over all other reductions.

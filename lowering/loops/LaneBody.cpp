@@ -126,7 +126,7 @@ unsigned weightOf(linalg::GenericOp op) {
   unsigned weight = 1;
   for (Operation &inner : op.getBody()->without_terminator())
     weight += isa<math::AbsFOp, math::SqrtOp>(inner)       ? 1
-              : isa<math::MathDialect>(inner.getDialect()) ? 16
+              : isa<math::MathDialect>(inner.getDialect()) ? weightOfFunction
                                                            : 1;
   return weight;
 }

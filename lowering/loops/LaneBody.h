@@ -42,7 +42,8 @@ LoadForm loadFormOf(mlir::memref::LoadOp load, int64_t lanes, bool permutes,
 
 // Bits of the widest element among the operands that `moves` and what changes.
 unsigned widestElement(mlir::linalg::GenericOp op, const Changes &changes);
-// An estimate of instructions per element.
+// An estimate of instructions per element, and of those of a function.
+inline constexpr unsigned weightOfFunction = 16;
 unsigned weightOf(mlir::linalg::GenericOp op);
 
 // The position along a loop, and whether lanes count on from there.

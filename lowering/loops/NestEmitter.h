@@ -68,6 +68,7 @@ private:
   void holdInBody(const Changes &changes, const Place &place);
   void parallelBlock(const Place &place, Step step, unsigned vectors);
   void foldLanes(const Place &place);
+  bool isRowThatSpills(mlir::OpFoldResult vectors) const;
   unsigned waysAcross();
   llvm::SmallVector<mlir::Value> foldAcross(const Place &place, Step step,
                                             llvm::ArrayRef<mlir::Value> start,
@@ -110,6 +111,8 @@ private:
   int64_t lanes = 0;
   bool masks = false, permutes, turns = false;
   unsigned unroll = 1;
+  int64_t registers = 0;
+  bool isLong = false; // what a step does
   llvm::SmallVector<unsigned> outer, folded;
   llvm::SmallVector<Combiner> combiners;
   llvm::DenseMap<unsigned, mlir::Value> held; // operands that are in registers
