@@ -368,7 +368,7 @@ def InterleaveChains : Pass<"interleave-chains", "mlir::ModuleOp"> {
   let description = [{
     What a tile's row of sums goes through, an exponential in each of its vectors, are chains that do not depend on each
     other. A core that meets one after the other has few of them under way. Among operations that write nothing, the same
-    steps of three or four such chains follow each other; sums that take turns already stay as they are.
+    steps of two or three such chains follow each other; sums that take turns already stay as they are.
 
     ```mlir
     %a1 = ... %a0

@@ -1,10 +1,13 @@
 // A core looks some tens of operations ahead. An exponential is twenty of them,
 // each of which waits for the one before: of several that are written one
 // behind the other, two or three are under way at a time, and the units that
-// multiply stay idle. Written side by side, all of them are.
+// multiply stay idle. Written side by side, all of them are. Where registers
+// are few, a constant or two wait on the stack, which is to be aligned: the
+// speed of what crosses two cache lines would depend on the caller.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Chains.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -41,7 +44,8 @@ public:
           heights[op] = std::max(heights[op], heights[user] + 1);
   }
 
-  void interleave(size_t width);
+  // Whether there was something to do.
+  bool interleave(size_t width);
 
 private:
   bool isResult(Operation *op) const {
@@ -89,7 +93,7 @@ bool Segment::isBehind(const Chain &chain, const Chain &before) const {
   return 2 * early < chain.ops.size();
 }
 
-void Segment::interleave(size_t width) {
+bool Segment::interleave(size_t width) {
   SmallVector<Operation *> order;
   size_t first = 0, count = 0; // of `order`, and chains behind that
   bool isAny = false;
@@ -121,6 +125,27 @@ void Segment::interleave(size_t width) {
   if (isAny)
     for (Operation *op : order)
       op->moveBefore(end);
+  return isAny;
+}
+
+void alignStack(func::FuncOp function) {
+  constexpr StringLiteral through = "passthrough";
+  Builder b(function.getContext());
+  SmallVector<Attribute> all;
+  if (auto others = function->getAttrOfType<ArrayAttr>(through))
+    llvm::append_range(all, others);
+  all.push_back(b.getStringAttr("stackrealign"));
+  function->setAttr(through, b.getArrayAttr(all));
+}
+
+std::vector<SmallVector<Operation *>> segmentsOf(Block &block) {
+  std::vector<SmallVector<Operation *>> segments(1);
+  for (Operation &op : block)
+    if (isMovable(op))
+      segments.back().push_back(&op);
+    else if (!segments.back().empty())
+      segments.emplace_back();
+  return segments;
 }
 
 struct InterleaveChains : impl::InterleaveChainsBase<InterleaveChains> {
@@ -129,18 +154,15 @@ struct InterleaveChains : impl::InterleaveChainsBase<InterleaveChains> {
     if (!target || target.getVectorBits() == 0)
       return;
     size_t width = chainsSideBySide(target);
-    getOperation().walk([&](Block *block) {
-      if (isa<ModuleOp>(block->getParentOp()))
-        return;
-      std::vector<SmallVector<Operation *>> segments(1);
-      for (Operation &op : *block)
-        if (isMovable(op))
-          segments.back().push_back(&op);
-        else if (!segments.back().empty())
-          segments.emplace_back();
-      for (ArrayRef<Operation *> ops : segments)
-        if (ops.size() >= 2 * longChain)
-          Segment(ops).interleave(width);
+    getOperation().walk([&](func::FuncOp function) {
+      bool isAny = false;
+      function.walk([&](Block *block) {
+        for (ArrayRef<Operation *> ops : segmentsOf(*block))
+          if (ops.size() >= 2 * longChain)
+            isAny |= Segment(ops).interleave(width);
+      });
+      if (isAny)
+        alignStack(function);
     });
   }
 };
