@@ -44,14 +44,16 @@ void ContractionEmitter::emitTile(Tile &tile) {
     tile.loops[loop] = number(b, 0);
   values.forgetLoads();
   bool isLater = tile.ends && finishesInLoop(tile);
-  for (int64_t row = 0; row < tile.rows; ++row) {
-    auto own = ArrayRef(sums).slice(row * tile.vectors, tile.vectors);
+  int64_t together = tile.ends ? rowsTogether(tile) : 1;
+  for (int64_t row = 0; row < tile.rows; row += together) {
+    auto own = ArrayRef(sums).slice(
+        row * tile.vectors, std::min(together, tile.rows - row) * tile.vectors);
     if (tile.ends && !isLater)
       finishRows(tile, row, own);
     else
-      for (auto [vector, sum] : llvm::enumerate(own))
+      for (auto [i, sum] : llvm::enumerate(own))
         values.store(sum, output, nest.yieldedPositions[0], tile.loops,
-                     cell(tile, row, vector));
+                     cell(tile, row + i / tile.vectors, i % tile.vectors));
   }
   if (isLater)
     finishInLoop(tile);
@@ -83,8 +85,6 @@ int64_t ContractionEmitter::rowsTogether(const Tile &tile) {
       function->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
           targetAttrName);
   int64_t rows = target ? chainsSideBySide(target) / tile.vectors : 1;
-  while (rows > 1 && tile.rows % rows)
-    --rows;
   return std::max<int64_t>(rows, 1);
 }
 
@@ -92,6 +92,8 @@ int64_t ContractionEmitter::rowsTogether(const Tile &tile) {
 void ContractionEmitter::finishInLoop(const Tile &tile) {
   BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   int64_t together = rowsTogether(tile);
+  while (tile.rows % together)
+    --together;
   auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
                                  asValue(b, number(b, tile.rows)),
                                  asValue(b, number(b, together)));
