@@ -14,6 +14,7 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -84,12 +85,13 @@ def run_object(output):
 
 def attempt(case):
     folder = WORK / re.sub(r"\W", "-", case.name)
+    shutil.rmtree(folder, ignore_errors=True)  # what was stopped at its limit leaves files
     (folder / "out").mkdir(parents=True, exist_ok=True)
     path = folder / "model.onnx"
     case.write(path)
     why = judge(path, folder / "out" / "net.o", case)
     if not why:
-        subprocess.run(["rm", "-rf", folder])
+        shutil.rmtree(folder)
     return why
 
 
