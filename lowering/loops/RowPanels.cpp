@@ -1,6 +1,6 @@
-// Rows of the matrix, one vector of a panel each, lie as far apart as the heads
-// of all of its rows take, so that they share few sets of the caches. A copy
-// costs one pass for all tiles.
+// The rows of a head's values lie as far apart as all heads together take,
+// often a multiple of a power of two: a panel of them shares a few sets of the
+// caches and does not stay there. A copy costs one pass for all tiles.
 #include "lowering/loops/RowPanels.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/EmitContraction.h"
