@@ -38,10 +38,13 @@ public:
   explicit Segment(ArrayRef<Operation *> ops) : ops(ops) {
     for (auto [i, op] : llvm::enumerate(ops))
       places[op] = i;
-    for (Operation *op : llvm::reverse(ops))
+    for (Operation *op : llvm::reverse(ops)) {
+      unsigned height = 0;
       for (Operation *user : op->getUsers())
         if (places.contains(user))
-          heights[op] = std::max(heights[op], heights[user] + 1);
+          height = std::max(height, heights.lookup(user) + 1);
+      heights[op] = height;
+    }
   }
 
   // Whether there was something to do.
@@ -80,8 +83,9 @@ Chain Segment::chainTo(Operation *result) {
   unsigned highest = 0;
   for (Operation *op : chain.ops)
     highest = std::max(highest, heights.lookup(op));
-  chain.isLong = highest - heights.lookup(result) + 1 >= longChain &&
-                 isa<VectorType>(result->getResult(0).getType());
+  chain.isLong =
+      highest - heights.lookup(result) + 1 >= longChain &&
+      llvm::any_of(result->getResultTypes(), llvm::IsaPred<VectorType>);
   return chain;
 }
 
