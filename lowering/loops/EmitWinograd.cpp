@@ -10,6 +10,7 @@
 #include "lowering/loops/ContractionNest.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
+#include "lowering/loops/Rolled.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,8 +24,6 @@ namespace onnxc {
 
 namespace winograd {
 namespace {
-
-using Grid = SmallVector<SmallVector<Value>>;
 
 std::vector<Span> spansOf(int64_t tiles,
                           llvm::function_ref<Span(int64_t)> existing) {
@@ -165,21 +164,60 @@ void WinogradEmitter::transformInputs(OpFoldResult batch, OpFoldResult first,
               first, count, conv.input, body);
 }
 
-// Whether every tile has a row of the image, so far behind its own first one.
-bool WinogradEmitter::isRowAlways(Span span, int64_t row, OpFoldResult size) {
+// Whether the image has `count` rows of every tile, the first of them so far
+// behind the tile's own.
+bool WinogradEmitter::areRowsAlways(Span span, int64_t first, int64_t count,
+                                    OpFoldResult size) {
   if (span.checks != Span::Rows)
     return span.checks == Span::Nothing;
   int64_t tileRows = llvm::divideCeil(conv.extent(conv.row), tile);
-  return row >= 0 && (tileRows - 1) * tile + row < *getConstantIntValue(size);
+  return first >= 0 && (tileRows - 1) * tile + first + count <=
+                           *getConstantIntValue(size);
 }
 
-// A row of the patch, transformed along the row.
-SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops,
-                                             Span span, int64_t row,
-                                             Cell cell) {
+// Rows or columns of a tile, in a loop that stays one: between two directions
+// of a transform there are more values than registers anyway.
+void WinogradEmitter::forEachLine(int64_t count,
+                                  llvm::function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
+                                 asValue(b, number(b, count)),
+                                 asValue(b, number(b, 1)));
+  keepRolled(loop);
+  OpBuilder::InsertionGuard guard(b);
+  image.forgetLoads();
+  output.forgetLoads();
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+  image.forgetLoads();
+  output.forgetLoads();
+}
+
+Value WinogradEmitter::pointAt(OpFoldResult row, OpFoldResult column) {
+  return asValue(b, add(b, onnxc::multiply(b, row, number(b, side)), column));
+}
+
+Value WinogradEmitter::loadPoint(Value scratch, OpFoldResult row,
+                                 OpFoldResult column, Value offset) {
+  return vector::LoadOp::create(b, type, scratch,
+                                ValueRange{pointAt(row, column), offset});
+}
+
+void WinogradEmitter::storePoint(Value scratch, OpFoldResult row,
+                                 OpFoldResult column, Value offset, Value value,
+                                 Cell cell) {
+  Value at[] = {pointAt(row, column), offset};
+  if (cell.mask)
+    vector::MaskedStoreOp::create(b, scratch, at, cell.mask, value);
+  else
+    vector::StoreOp::create(b, value, scratch, at);
+}
+
+// A row of the patch, transformed along the row, as points of the tile.
+void WinogradEmitter::transformPatchRow(ArrayRef<OpFoldResult> loops, Span span,
+                                        Value row, Value offset, Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
   SmallVector<OpFoldResult> at(loops);
-  at[conv.filterRow] = number(b, row);
+  at[conv.filterRow] = row;
   SmallVector<Value> elements(side, zero);
   for (int64_t column = span.low; column < span.high; ++column) {
     at[conv.filterColumn] = number(b, column);
@@ -191,36 +229,40 @@ SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops,
                            ? ifInside(isBelow(x, width), 1, load).front()
                            : load().front();
   }
-  return transforms.input(elements);
+  for (auto [column, value] : llvm::enumerate(transforms.input(elements)))
+    storePoint(transformed, row, number(b, column), offset, value, cell);
 }
 
 void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
                                      OpFoldResult at, Cell cell) {
-  Grid rows;
-  for (int64_t row = 0; row < side; ++row) {
-    auto load = [&] { return patchRow(loops, span, row, cell); };
-    bool always = isRowAlways(span, row - padTop, height);
-    OpFoldResult y = add(b, loops[conv.row], number(b, row - padTop));
-    rows.push_back(always ? load() : ifInside(isBelow(y, height), side, load));
-  }
   OpFoldResult place =
       add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.input))),
           loops[conv.input]);
   Value offset = asValue(b, place);
-  for (int64_t column = 0; column < side; ++column) {
+  forEachLine(side, [&](Value row) {
+    auto existing = [&]() -> SmallVector<Value> {
+      transformPatchRow(loops, span, row, offset, cell);
+      return {};
+    };
+    if (areRowsAlways(span, -padTop, side, height)) {
+      existing();
+      return;
+    }
+    OpFoldResult y =
+        add(b, loops[conv.row], subtract(b, row, number(b, padTop)));
+    ifInside(isBelow(y, height), 0, existing, [&] {
+      for (int64_t column = 0; column < side; ++column)
+        storePoint(transformed, row, number(b, column), offset, zero, cell);
+    });
+  });
+  forEachLine(side, [&](Value column) {
     SmallVector<Value> elements;
     for (int64_t row = 0; row < side; ++row)
-      elements.push_back(rows[row][column]);
-    for (auto [row, value] : llvm::enumerate(transforms.input(elements))) {
-      Value point = arith::ConstantIndexOp::create(b, row * side + column);
-      if (cell.mask)
-        vector::MaskedStoreOp::create(b, transformed, ValueRange{point, offset},
-                                      cell.mask, value);
-      else
-        vector::StoreOp::create(b, value, transformed,
-                                ValueRange{point, offset});
-    }
-  }
+      elements.push_back(
+          loadPoint(transformed, number(b, row), column, offset));
+    for (auto [row, value] : llvm::enumerate(transforms.input(elements)))
+      storePoint(transformed, number(b, row), column, offset, value, cell);
+  });
 }
 
 //===--- products ------------------------------------------------------------//
@@ -313,38 +355,34 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
       add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.output))),
           loops[conv.output]);
   Value offset = asValue(b, place);
-  Grid columns; // [column][row], transformed along the column
-  for (int64_t column = 0; column < side; ++column) {
+  forEachLine(side, [&](Value column) {
     SmallVector<Value> elements;
-    for (int64_t row = 0; row < side; ++row) {
-      Value point = arith::ConstantIndexOp::create(b, row * side + column);
-      elements.push_back(
-          vector::LoadOp::create(b, type, products, ValueRange{point, offset}));
-    }
-    columns.push_back(transforms.output(elements));
-  }
-  for (int64_t row = 0; row < tile; ++row) {
-    SmallVector<Value> elements;
-    for (int64_t column = 0; column < side; ++column)
-      elements.push_back(columns[column][row]);
-    SmallVector<Value> results = transforms.output(elements);
+    for (int64_t row = 0; row < side; ++row)
+      elements.push_back(loadPoint(products, number(b, row), column, offset));
+    for (auto [row, value] : llvm::enumerate(transforms.output(elements)))
+      storePoint(products, number(b, row), column, offset, value, cell);
+  });
+  forEachLine(tile, [&](Value row) {
     auto store = [&]() -> SmallVector<Value> {
-      storeRow(loops, span, row, results, cell);
+      SmallVector<Value> elements;
+      for (int64_t column = 0; column < side; ++column)
+        elements.push_back(
+            loadPoint(products, row, number(b, column), offset));
+      storeRow(loops, span, row, transforms.output(elements), cell);
       return {};
     };
-    OpFoldResult y = add(b, loops[conv.row], number(b, row));
-    if (isRowAlways(span, row, rows))
+    if (areRowsAlways(span, 0, tile, rows))
       store();
     else
-      ifInside(isBelow(y, rows), 0, store);
-  }
+      ifInside(isBelow(add(b, loops[conv.row], row), rows), 0, store);
+  });
 }
 
 void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span,
-                               int64_t row, ArrayRef<Value> results,
+                               Value row, ArrayRef<Value> results,
                                Cell cell) {
   SmallVector<OpFoldResult> at(loops);
-  at[conv.row] = add(b, loops[conv.row], number(b, row));
+  at[conv.row] = add(b, loops[conv.row], row);
   for (int64_t column = 0; column < span.high; ++column) {
     at[conv.column] = add(b, loops[conv.column], number(b, column));
     auto store = [&]() -> SmallVector<Value> {

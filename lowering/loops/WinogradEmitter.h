@@ -48,17 +48,25 @@ private:
                        mlir::OpFoldResult count);
   void transformInput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
                       mlir::OpFoldResult at, Cell cell);
-  bool isRowAlways(Span span, int64_t row, mlir::OpFoldResult size);
-  llvm::SmallVector<mlir::Value>
-  patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, int64_t row,
-           Cell cell);
+  bool areRowsAlways(Span span, int64_t first, int64_t count,
+                     mlir::OpFoldResult size);
+  void transformPatchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+                         mlir::Value row, mlir::Value offset, Cell cell);
+  void forEachLine(int64_t count, llvm::function_ref<void(mlir::Value)> body);
+  mlir::Value pointAt(mlir::OpFoldResult row, mlir::OpFoldResult column);
+  mlir::Value loadPoint(mlir::Value scratch, mlir::OpFoldResult row,
+                        mlir::OpFoldResult column, mlir::Value offset);
+  void storePoint(mlir::Value scratch, mlir::OpFoldResult row,
+                  mlir::OpFoldResult column, mlir::Value offset,
+                  mlir::Value value, Cell cell);
   void multiply(mlir::OpFoldResult tiles);
   void transformOutputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                         mlir::OpFoldResult count);
   void transformOutput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
                        mlir::OpFoldResult at, Cell cell);
   void storeRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
-                int64_t row, llvm::ArrayRef<mlir::Value> results, Cell cell);
+                mlir::Value row, llvm::ArrayRef<mlir::Value> results,
+                Cell cell);
   void storePixel(llvm::ArrayRef<mlir::OpFoldResult> at, mlir::Value result,
                   Cell cell);
 
@@ -87,7 +95,8 @@ private:
                        int64_t columns);
   llvm::SmallVector<mlir::Value>
   ifInside(mlir::Value inside, unsigned results,
-           llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
+           llvm::function_ref<llvm::SmallVector<mlir::Value>()> body,
+           llvm::function_ref<void()> otherwise = {});
 
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;
