@@ -11,7 +11,6 @@
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/Rolled.h"
-#include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -95,6 +94,10 @@ LogicalResult WinogradEmitter::emit() {
     return kernel.emitOpError("expected elementwise operations around the "
                               "convolution");
   zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  if (part != WinogradPart::Products)
+    grid = memref::AllocaOp::create(
+        b, MemRefType::get({side * side, lanes}, b.getF32Type()),
+        b.getI64IntegerAttr(lanes * 4));
   OpFoldResult tileRows =
       floorDivide(b, add(b, rows, number(b, tile - 1)), tile);
   int64_t most = schedule.getTileRows();
@@ -103,16 +106,44 @@ LogicalResult WinogradEmitter::emit() {
       OpFoldResult tiles = onnxc::multiply(b, tileRows, tileColumns);
       return forEachBlock(number(b, 0), tiles, most, [&](OpFoldResult first) {
         OpFoldResult rest = subtract(b, tiles, first);
-        block(batch, first, minimum(b, rest, number(b, most)));
+        OpFoldResult count = minimum(b, rest, number(b, most));
+        block(batch, first, count, [&] { multiply(count); });
       });
     }
-    for (RowTiles group : balancedTiles(*getConstantIntValue(tileRows), most))
-      forEachBlock(
-          number(b, group.start),
-          number(b, group.start + group.count * group.rows), group.rows,
-          [&](OpFoldResult row) { block(batch, row, number(b, group.rows)); });
+    forEachGroup(batch, balancedTiles(*getConstantIntValue(tileRows), most));
   });
   return success();
+}
+
+// Blocks of rows of tiles, of one or two sizes: only the products have code of
+// their own for each.
+void WinogradEmitter::forEachGroup(OpFoldResult batch,
+                                   ArrayRef<RowTiles> groups) {
+  const RowTiles &large = groups.front(), &small = groups.back();
+  OpFoldResult larger = number(b, groups.size() > 1 ? large.count : 0);
+  auto multiplyRows = [&](int64_t rows) {
+    multiply(onnxc::multiply(b, number(b, rows), tileColumns));
+  };
+  OpFoldResult end = add(b, larger, number(b, small.count));
+  forEachBlock(number(b, 0), end, 1, [&](OpFoldResult index) {
+    OpFoldResult first = onnxc::multiply(b, index, number(b, small.rows));
+    if (groups.size() == 1)
+      return block(batch, first, number(b, small.rows),
+                   [&] { multiplyRows(small.rows); });
+    first = add(b, first, minimum(b, index, larger));
+    Value isLarge = isBelow(index, larger);
+    Value count = arith::SelectOp::create(
+        b, isLarge, asValue(b, number(b, large.rows)),
+        asValue(b, number(b, small.rows)));
+    block(batch, first, count, [&] {
+      auto branch = scf::IfOp::create(b, isLarge, /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      multiplyRows(large.rows);
+      b.setInsertionPointToStart(branch.elseBlock());
+      multiplyRows(small.rows);
+    });
+  });
 }
 
 // A loop also around a single block, so that its steps stay together.
@@ -133,15 +164,15 @@ void WinogradEmitter::forEachBlock(
 
 // Of rows of tiles, or of tiles where the run knows how many a row has.
 void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
-                            OpFoldResult count) {
+                            OpFoldResult count,
+                            llvm::function_ref<void()> products) {
   auto has = [&](WinogradPart step) {
     return part == WinogradPart::Whole || part == step;
   };
   if (has(WinogradPart::Inputs))
     transformInputs(batch, first, count);
   if (has(WinogradPart::Products))
-    multiply(conv.hasFixedImage() ? onnxc::multiply(b, count, tileColumns)
-                                  : count);
+    products();
   if (has(WinogradPart::Outputs))
     transformOutputs(batch, first, count);
 }
@@ -192,29 +223,29 @@ void WinogradEmitter::forEachLine(int64_t count,
   output.forgetLoads();
 }
 
-Value WinogradEmitter::pointAt(OpFoldResult row, OpFoldResult column) {
-  return asValue(b, add(b, onnxc::multiply(b, row, number(b, side)), column));
+// Where a point of the grid or of the scratch lies.
+SmallVector<Value> WinogradEmitter::placeOf(Point point, Value offset) {
+  OpFoldResult index =
+      add(b, onnxc::multiply(b, point.row, number(b, side)), point.column);
+  return {asValue(b, index), offset ? offset : asValue(b, number(b, 0))};
 }
 
-Value WinogradEmitter::loadPoint(Value scratch, OpFoldResult row,
-                                 OpFoldResult column, Value offset) {
-  return vector::LoadOp::create(b, type, scratch,
-                                ValueRange{pointAt(row, column), offset});
+Value WinogradEmitter::loadPoint(Value memory, Point point, Value offset) {
+  return vector::LoadOp::create(b, type, memory, placeOf(point, offset));
 }
 
-void WinogradEmitter::storePoint(Value scratch, OpFoldResult row,
-                                 OpFoldResult column, Value offset, Value value,
-                                 Cell cell) {
-  Value at[] = {pointAt(row, column), offset};
-  if (cell.mask)
-    vector::MaskedStoreOp::create(b, scratch, at, cell.mask, value);
+void WinogradEmitter::storePoint(Value memory, Point point, Value offset,
+                                 Value value, Value mask) {
+  SmallVector<Value> place = placeOf(point, offset);
+  if (mask)
+    vector::MaskedStoreOp::create(b, memory, place, mask, value);
   else
-    vector::StoreOp::create(b, value, scratch, at);
+    vector::StoreOp::create(b, value, memory, place);
 }
 
-// A row of the patch, transformed along the row, as points of the tile.
-void WinogradEmitter::transformPatchRow(ArrayRef<OpFoldResult> loops, Span span,
-                                        Value row, Value offset, Cell cell) {
+// A row of the patch, transformed along the row.
+SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops,
+                                             Span span, Value row, Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
   SmallVector<OpFoldResult> at(loops);
   at[conv.filterRow] = row;
@@ -229,8 +260,7 @@ void WinogradEmitter::transformPatchRow(ArrayRef<OpFoldResult> loops, Span span,
                            ? ifInside(isBelow(x, width), 1, load).front()
                            : load().front();
   }
-  for (auto [column, value] : llvm::enumerate(transforms.input(elements)))
-    storePoint(transformed, row, number(b, column), offset, value, cell);
+  return transforms.input(elements);
 }
 
 void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
@@ -240,28 +270,22 @@ void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
           loops[conv.input]);
   Value offset = asValue(b, place);
   forEachLine(side, [&](Value row) {
-    auto existing = [&]() -> SmallVector<Value> {
-      transformPatchRow(loops, span, row, offset, cell);
-      return {};
-    };
-    if (areRowsAlways(span, -padTop, side, height)) {
-      existing();
-      return;
-    }
+    auto load = [&] { return patchRow(loops, span, row, cell); };
     OpFoldResult y =
         add(b, loops[conv.row], subtract(b, row, number(b, padTop)));
-    ifInside(isBelow(y, height), 0, existing, [&] {
-      for (int64_t column = 0; column < side; ++column)
-        storePoint(transformed, row, number(b, column), offset, zero, cell);
-    });
+    bool always = areRowsAlways(span, -padTop, side, height);
+    SmallVector<Value> points =
+        always ? load() : ifInside(isBelow(y, height), side, load);
+    for (auto [column, value] : llvm::enumerate(points))
+      storePoint(grid, {row, number(b, column)}, {}, value);
   });
   forEachLine(side, [&](Value column) {
     SmallVector<Value> elements;
     for (int64_t row = 0; row < side; ++row)
-      elements.push_back(
-          loadPoint(transformed, number(b, row), column, offset));
+      elements.push_back(loadPoint(grid, {number(b, row), column}));
     for (auto [row, value] : llvm::enumerate(transforms.input(elements)))
-      storePoint(transformed, number(b, row), column, offset, value, cell);
+      storePoint(transformed, {number(b, row), column}, offset, value,
+                 cell.mask);
   });
 }
 
@@ -358,16 +382,15 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
   forEachLine(side, [&](Value column) {
     SmallVector<Value> elements;
     for (int64_t row = 0; row < side; ++row)
-      elements.push_back(loadPoint(products, number(b, row), column, offset));
+      elements.push_back(loadPoint(products, {number(b, row), column}, offset));
     for (auto [row, value] : llvm::enumerate(transforms.output(elements)))
-      storePoint(products, number(b, row), column, offset, value, cell);
+      storePoint(grid, {number(b, row), column}, {}, value);
   });
   forEachLine(tile, [&](Value row) {
     auto store = [&]() -> SmallVector<Value> {
       SmallVector<Value> elements;
       for (int64_t column = 0; column < side; ++column)
-        elements.push_back(
-            loadPoint(products, row, number(b, column), offset));
+        elements.push_back(loadPoint(grid, {row, number(b, column)}));
       storeRow(loops, span, row, transforms.output(elements), cell);
       return {};
     };

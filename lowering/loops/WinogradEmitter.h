@@ -2,6 +2,7 @@
 // the steps, WinogradLoops.cpp the loops around a tile.
 #pragma once
 #include "lowering/loops/EmitWinograd.h"
+#include "lowering/loops/RowTiles.h"
 #include "lowering/loops/TileValues.h"
 #include "lowering/loops/Winograd.h"
 #include "lowering/loops/WinogradTransforms.h"
@@ -42,23 +43,27 @@ private:
   void forEachBlock(mlir::OpFoldResult from, mlir::OpFoldResult to,
                     int64_t step,
                     llvm::function_ref<void(mlir::OpFoldResult)> body);
+  void forEachGroup(mlir::OpFoldResult batch, llvm::ArrayRef<RowTiles> groups);
   void block(mlir::OpFoldResult batch, mlir::OpFoldResult first,
-             mlir::OpFoldResult count);
+             mlir::OpFoldResult count, llvm::function_ref<void()> products);
   void transformInputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                        mlir::OpFoldResult count);
   void transformInput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
                       mlir::OpFoldResult at, Cell cell);
   bool areRowsAlways(Span span, int64_t first, int64_t count,
                      mlir::OpFoldResult size);
-  void transformPatchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
-                         mlir::Value row, mlir::Value offset, Cell cell);
+  llvm::SmallVector<mlir::Value>
+  patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, mlir::Value row,
+           Cell cell);
   void forEachLine(int64_t count, llvm::function_ref<void(mlir::Value)> body);
-  mlir::Value pointAt(mlir::OpFoldResult row, mlir::OpFoldResult column);
-  mlir::Value loadPoint(mlir::Value scratch, mlir::OpFoldResult row,
-                        mlir::OpFoldResult column, mlir::Value offset);
-  void storePoint(mlir::Value scratch, mlir::OpFoldResult row,
-                  mlir::OpFoldResult column, mlir::Value offset,
-                  mlir::Value value, Cell cell);
+  struct Point {
+    mlir::OpFoldResult row, column;
+  };
+  llvm::SmallVector<mlir::Value> placeOf(Point point, mlir::Value offset);
+  mlir::Value loadPoint(mlir::Value memory, Point point,
+                        mlir::Value offset = {});
+  void storePoint(mlir::Value memory, Point point, mlir::Value offset,
+                  mlir::Value value, mlir::Value mask = {});
   void multiply(mlir::OpFoldResult tiles);
   void transformOutputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                         mlir::OpFoldResult count);
@@ -95,8 +100,7 @@ private:
                        int64_t columns);
   llvm::SmallVector<mlir::Value>
   ifInside(mlir::Value inside, unsigned results,
-           llvm::function_ref<llvm::SmallVector<mlir::Value>()> body,
-           llvm::function_ref<void()> otherwise = {});
+           llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
 
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;
@@ -109,6 +113,7 @@ private:
   TileValues image, output;
   WinogradTransforms transforms;
   mlir::Value transformed, products, zero;
+  mlir::Value grid; // one vector for each point of a tile, on the stack
   mlir::AffineMap outputPosition, yieldedPosition;
   int64_t padTop = 0, padLeft = 0;
   mlir::OpFoldResult height, width; // of the image

@@ -114,14 +114,12 @@ Value WinogradEmitter::isInside(OpFoldResult at, int64_t before, int64_t length,
   return arith::AndIOp::create(b, first, last);
 }
 
-// The results of `body`, or zeros; `otherwise` runs beside the zeros.
+// The results of `body`, or zeros.
 SmallVector<Value>
 WinogradEmitter::ifInside(Value inside, unsigned results,
-                          llvm::function_ref<SmallVector<Value>()> body,
-                          llvm::function_ref<void()> otherwise) {
-  auto branch =
-      scf::IfOp::create(b, SmallVector<Type>(results, type), inside,
-                        /*withElseRegion=*/results > 0 || otherwise);
+                          llvm::function_ref<SmallVector<Value>()> body) {
+  auto branch = scf::IfOp::create(b, SmallVector<Type>(results, type), inside,
+                                  /*withElseRegion=*/results > 0);
   OpBuilder::InsertionGuard guard(b);
   image.forgetLoads();
   output.forgetLoads();
@@ -129,15 +127,11 @@ WinogradEmitter::ifInside(Value inside, unsigned results,
   SmallVector<Value> values = body();
   image.forgetLoads();
   output.forgetLoads();
-  if (results)
-    scf::YieldOp::create(b, values);
-  if (!branch.elseBlock())
+  if (!results)
     return {};
+  scf::YieldOp::create(b, values);
   b.setInsertionPointToStart(branch.elseBlock());
-  if (otherwise)
-    otherwise();
-  if (results)
-    scf::YieldOp::create(b, SmallVector<Value>(results, zero));
+  scf::YieldOp::create(b, SmallVector<Value>(results, zero));
   return SmallVector<Value>(branch.getResults());
 }
 
