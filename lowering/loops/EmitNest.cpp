@@ -17,6 +17,9 @@ using namespace mlir;
 namespace onnxc {
 namespace nests {
 
+// A block of vectors keeps the machine as busy as many blocks in a row, which
+// are only more code.
+constexpr int64_t mostBlocksInFull = 4;
 // Steps that LLVM writes out, each of which may be an exponential, and what
 // that holds beside its result: constants.
 constexpr int64_t mostStepsInFull = 8, registersOfLongStep = 12;
@@ -83,7 +86,9 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
     };
     auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
                                    constant(width), ValueRange(), body);
-    if (isRowThatSpills(multiply(b, count, number(b, vectors))))
+    std::optional<int64_t> trips = getConstantIntValue(count);
+    bool isBlock = vectors > 1 && !(trips && *trips <= mostBlocksInFull);
+    if (isBlock || isRowThatSpills(multiply(b, count, number(b, vectors))))
       keepRolled(loop);
     return end;
   };
