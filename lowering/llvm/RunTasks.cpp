@@ -16,11 +16,13 @@ namespace onnxc {
 
 namespace {
 
-// Whether anybody takes the field at `position` out of the aggregate.
+// Whether anybody uses the field at `position` of the aggregate.
 bool isExtracted(Value aggregate, ArrayRef<int64_t> position) {
   return llvm::any_of(aggregate.getUsers(), [&](Operation *user) {
     if (auto extract = dyn_cast<LLVM::ExtractValueOp>(user))
-      return extract.getPosition() == position;
+      return !extract->use_empty() &&
+             position.take_front(extract.getPosition().size()) ==
+                 extract.getPosition();
     auto insert = dyn_cast<LLVM::InsertValueOp>(user);
     return !insert || insert.getValue() == aggregate ||
            (insert.getPosition() != position &&
