@@ -1,3 +1,4 @@
+#include "lowering/loops/Rolled.h"
 #include "lowering/loops/WinogradEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,6 +23,7 @@ void WinogradEmitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
     return body(from);
   auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, to),
                                  asValue(b, number(b, step)));
+  keepRolled(loop);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(OpFoldResult(loop.getInductionVar()));
