@@ -4,7 +4,9 @@
 
 namespace onnxc {
 
-// An attribute of LLVM's: its loops are unrolled as far as that pays.
+// Attributes of LLVM's: its loops are unrolled as far as that pays.
 inline constexpr llvm::StringLiteral rolledAttrName = "onnxc-rolled";
+// How often a loop runs says more about it than how deep it lies.
+inline constexpr llvm::StringLiteral countedAttrName = "onnxc-counted";
 
 } // namespace onnxc

@@ -19,7 +19,7 @@ namespace nests {
 
 // A block of vectors keeps the machine as busy as many blocks in a row, which
 // are only more code.
-constexpr int64_t mostBlocksInFull = 4;
+constexpr int64_t mostBlocksInFull = 16;
 // Steps that LLVM writes out, each of which may be an exponential, and what
 // that holds beside its result: constants.
 constexpr int64_t mostStepsInFull = 8, registersOfLongStep = 12;

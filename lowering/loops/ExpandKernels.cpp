@@ -38,6 +38,14 @@ bool hasBorder(KernelOp kernel) {
          !kernel.getBodyBlock()->getOps<tensor::PadOp>().empty();
 }
 
+SmallVector<StringRef> hintsFor(KernelOp kernel) {
+  if (hasBorder(kernel))
+    return {rolledAttrName};
+  if (isa<WinogradAttr>(kernel.getSchedule()))
+    return {countedAttrName};
+  return {};
+}
+
 // How many of the last outputs are scratch.
 int64_t scratchCount(KernelOp kernel) {
   return llvm::count_if(kernel.getDpsInitsMutable(), [&](OpOperand &output) {
@@ -165,9 +173,8 @@ private:
           builder, kernel.getLoc(), functionName("k_", kernel.getLoc()), type);
       function.setPrivate();
       function.setNoInline(true);
-      if (hasBorder(kernel))
-        function->setAttr("passthrough",
-                          builder.getStrArrayAttr(rolledAttrName));
+      if (SmallVector<StringRef> hints = hintsFor(kernel); !hints.empty())
+        function->setAttr("passthrough", builder.getStrArrayAttr(hints));
       int64_t work = workOf(kernel, target) / int64_t(parts.size());
       function->setAttr(workAttrName, builder.getI64IntegerAttr(work));
       int64_t scratch = scratchCount(kernel);
