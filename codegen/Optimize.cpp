@@ -27,8 +27,8 @@ static void keepRolled(Function &function) {
     addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
 }
 
-// Registers go to what runs most often. Without counts LLVM takes every loop for
-// some thirty iterations, and the deepest nest for the hottest.
+// Registers go to what runs most often. Without counts LLVM takes every loop
+// for some thirty iterations, and the deepest nest for the hottest.
 static void countIterations(Function &function,
                             FunctionAnalysisManager &analyses) {
   auto &loops = analyses.getResult<LoopAnalysis>(function);

@@ -386,6 +386,16 @@ Padding PadOp::padding(Inputs inputs) {
   return *paddingOf({}, GenericAdaptor<Inputs>(inputs, *this));
 }
 
+Index PadOp::repeated(Index position, Index size) {
+  if (getMode() == "edge")
+    return clamp(position, 0, size - 1);
+  if (getMode() == "wrap")
+    return (position % size + size) % size;
+  Index period = greatest(2 * (size - 1), 1); // there and back again
+  position = (position % period + period) % period;
+  return select(size == 1, 0, least(position, period - position));
+}
+
 // What negative padding cuts is gone before the rest is repeated.
 SOURCE(PadOp) {
   Padding padding = this->padding(inputs);
@@ -398,15 +408,8 @@ SOURCE(PadOp) {
     bool padded = !before.is(0) || !after.is(0);
     if (padded && getMode() == "constant") {
       source.inside = source.inside && index >= 0 && index < size;
-    } else if (padded && getMode() == "edge") {
-      index = clamp(index, 0, size - 1);
-    } else if (padded && getMode() == "wrap") {
-      index = (index % size + size) % size;
-    } else if (padded) { // there and back again
-      Index period = greatest(2 * (size - 1), 1);
-      index = (index % period + period) % period;
-      index = least(index, period - index);
-      index = select(size == 1, 0, index);
+    } else if (padded) {
+      index = repeated(index, size);
     }
     source.index.push_back(index + cut);
   }

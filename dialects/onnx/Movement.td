@@ -43,7 +43,12 @@ def PadOp : MovementOp<"Pad", [11, 13, 18, 19, 21, 23, 24, 25]> {
   let arguments = (ins Tensor:$data, IntTensor:$pads, Optional<Tensor>:$constant_value, Optional<PositionTensor>:$axes,
                    OneOfOr<"constant", ["reflect", "edge", "wrap"]>:$mode);
   let results = (outs Tensor:$output);
-  let extraClassDeclaration = shapesDeclaration # "onnxc::Padding padding(llvm::ArrayRef<onnxc::Input> inputs);";
+  let extraClassDeclaration = shapesDeclaration # [{
+    onnxc::Padding padding(llvm::ArrayRef<onnxc::Input> inputs);
+    // Which of `size` elements stands at a position that may be outside of
+    // them, in a mode that repeats elements.
+    onnxc::Index repeated(onnxc::Index position, onnxc::Index size);
+  }];
 }
 
 def ReshapeOp : MovementOp<"Reshape", [5, 13, 14, 19, 21, 23, 24, 25]> {

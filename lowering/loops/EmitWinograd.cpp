@@ -132,9 +132,9 @@ void WinogradEmitter::forEachGroup(OpFoldResult batch,
                    [&] { multiplyRows(small.rows); });
     first = add(b, first, minimum(b, index, larger));
     Value isLarge = isBelow(index, larger);
-    Value count = arith::SelectOp::create(
-        b, isLarge, asValue(b, number(b, large.rows)),
-        asValue(b, number(b, small.rows)));
+    Value count =
+        arith::SelectOp::create(b, isLarge, asValue(b, number(b, large.rows)),
+                                asValue(b, number(b, small.rows)));
     block(batch, first, count, [&] {
       auto branch = scf::IfOp::create(b, isLarge, /*withElseRegion=*/true);
       OpBuilder::InsertionGuard guard(b);
@@ -202,8 +202,8 @@ bool WinogradEmitter::areRowsAlways(Span span, int64_t first, int64_t count,
   if (span.checks != Span::Rows)
     return span.checks == Span::Nothing;
   int64_t tileRows = llvm::divideCeil(conv.extent(conv.row), tile);
-  return first >= 0 && (tileRows - 1) * tile + first + count <=
-                           *getConstantIntValue(size);
+  return first >= 0 &&
+         (tileRows - 1) * tile + first + count <= *getConstantIntValue(size);
 }
 
 // Rows or columns of a tile, in a loop that stays one: between two directions
@@ -402,8 +402,7 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
 }
 
 void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span,
-                               Value row, ArrayRef<Value> results,
-                               Cell cell) {
+                               Value row, ArrayRef<Value> results, Cell cell) {
   SmallVector<OpFoldResult> at(loops);
   at[conv.row] = add(b, loops[conv.row], row);
   for (int64_t column = 0; column < span.high; ++column) {

@@ -226,13 +226,37 @@ struct LowerReverseSequence : LowerMoving<ReverseSequenceOp> {
 
 //===-- Joining and cutting -----------------------------------------------===//
 
+struct Part {
+  Value value;
+  Index size; // along the axis
+};
+
+// Inserted one behind the other; `sizes` are those beside the axis.
+Part joined(ImplicitLocOpBuilder &builder, Type element, Sizes sizes,
+            int64_t axis, ArrayRef<Part> parts) {
+  Index total = 0;
+  for (const Part &part : parts)
+    total = total + part.size;
+  sizes[axis] = total;
+  Value whole = emptyOf(builder, sizes, element);
+  Sizes offsets(sizes.size(), 0), cut = sizes;
+  for (const Part &part : parts) {
+    cut[axis] = part.size;
+    Value fitting = castTo(
+        builder, part.value,
+        tensor::ExtractSliceOp::inferResultType(
+            cast<RankedTensorType>(whole.getType()), folded(builder, cut)));
+    whole = tensor::InsertSliceOp::create(
+        builder, fitting, whole, folded(builder, offsets), folded(builder, cut),
+        folded(builder, Sizes(sizes.size(), 1)));
+    offsets[axis] = offsets[axis] + part.size;
+  }
+  return {whole, total};
+}
+
 struct LowerConcat : LowerMoving<ConcatOp> {
   using LowerMoving::LowerMoving;
 
-  struct Part {
-    Value value;
-    Index size; // along the axis
-  };
   // More are joined in groups: whether their places overlap is looked at in
   // pairs.
   static constexpr size_t mostParts = 24;
@@ -263,29 +287,6 @@ struct LowerConcat : LowerMoving<ConcatOp> {
     Type element = move.inputs[0].element;
     return SmallVector<Value>{
         joined(builder, element, sizes, axis, parts).value};
-  }
-
-  // Inserted one behind the other; `sizes` are those beside the axis.
-  static Part joined(ImplicitLocOpBuilder &builder, Type element, Sizes sizes,
-                     int64_t axis, ArrayRef<Part> parts) {
-    Index total = 0;
-    for (const Part &part : parts)
-      total = total + part.size;
-    sizes[axis] = total;
-    Value whole = emptyOf(builder, sizes, element);
-    Sizes offsets(sizes.size(), 0), cut = sizes;
-    for (const Part &part : parts) {
-      cut[axis] = part.size;
-      Value fitting = castTo(
-          builder, part.value,
-          tensor::ExtractSliceOp::inferResultType(
-              cast<RankedTensorType>(whole.getType()), folded(builder, cut)));
-      whole = tensor::InsertSliceOp::create(
-          builder, fitting, whole, folded(builder, offsets),
-          folded(builder, cut), folded(builder, Sizes(sizes.size(), 1)));
-      offsets[axis] = offsets[axis] + part.size;
-    }
-    return {whole, total};
   }
 };
 
@@ -438,14 +439,12 @@ struct LowerPad : LowerMoving<PadOp> {
     if (failed(require(builder, fits, Status::Value, op,
                        "a size becomes negative", "pads")))
       return failure();
-    auto movement = cast<MovementOpInterface>(op.getOperation());
-    if (op.getMode() != "constant") {
-      if (failed(require(builder, hasElements, Status::Shape, op,
-                         "has no element to repeat", "data")))
-        return failure();
-      return SmallVector<Value>{
-          copyByElement(builder, movement, move.inputs, 0, sizes)};
-    }
+    bool repeats = op.getMode() != "constant";
+    if (repeats && failed(require(builder, hasElements, Status::Shape, op,
+                                  "has no element to repeat", "data")))
+      return failure();
+    if (repeats && !areFew(padding))
+      return byElement(op, move);
     Sizes before, after, starts, kept;
     for (auto [low, high, own, size] :
          llvm::zip(padding.before, padding.after, data.sizes, sizes)) {
@@ -455,14 +454,63 @@ struct LowerPad : LowerMoving<PadOp> {
       before.push_back(clamp(low, 0, size));
       after.push_back(size - before.back() - kept.back());
     }
+    Value inner = sliced(builder, data.lowered, starts, kept);
+    if (repeats)
+      return SmallVector<Value>{
+          withRepeated(builder, op, {inner, data.element, kept}, padding)};
     Value value = op.getConstantValue()
                       ? extract(builder, move.inputs[2].lowered,
                                 Sizes(move.inputs[2].rank(), 0))
                       : zeroOf(builder, storageType(data.element));
-    Value inner = sliced(builder, data.lowered, starts, kept);
     return SmallVector<Value>{
         tensor::PadOp::create(builder, Type(), inner, folded(builder, before),
                               folded(builder, after), value)};
+  }
+
+  // Whether so few slices are repeated that each of them is copied by itself.
+  static bool areFew(const Padding &padding) {
+    constexpr int64_t mostSlices = 16;
+    int64_t slices = 0;
+    for (ArrayRef<Index> pads :
+         {ArrayRef(padding.before), ArrayRef(padding.after)})
+      for (Index pad : pads)
+        slices +=
+            pad.number ? std::max<int64_t>(*pad.number, 0) : mostSlices + 1;
+    return slices <= mostSlices;
+  }
+
+  struct Tensor {
+    Value value;
+    Type element;
+    Sizes sizes;
+  };
+
+  // From the last dimension to the first, so that corners are repeated too.
+  static Value withRepeated(ImplicitLocOpBuilder &builder, PadOp op,
+                            Tensor tensor, const Padding &padding) {
+    auto &[value, element, sizes] = tensor;
+    for (int64_t axis = sizes.size(); axis-- > 0;) {
+      int64_t before = std::max<int64_t>(*padding.before[axis].number, 0),
+              after = std::max<int64_t>(*padding.after[axis].number, 0);
+      if (before + after == 0)
+        continue;
+      SmallVector<Part> parts;
+      auto repeat = [&](Index position) {
+        Sizes starts(sizes.size(), 0), slice = sizes;
+        starts[axis] = op.repeated(position, sizes[axis]);
+        slice[axis] = 1;
+        parts.push_back({sliced(builder, value, starts, slice), 1});
+      };
+      for (int64_t i = 0; i < before; ++i)
+        repeat(i - before);
+      parts.push_back({value, sizes[axis]});
+      for (int64_t i = 0; i < after; ++i)
+        repeat(sizes[axis] + i);
+      Part whole = joined(builder, element, sizes, axis, parts);
+      value = whole.value;
+      sizes[axis] = whole.size;
+    }
+    return value;
   }
 };
 
