@@ -28,6 +28,8 @@ constexpr int64_t mostRowsOfSmallCode = 4;
 // 6 x 16 reached 90 %.
 constexpr double stallOfHalfLines = 0.004;
 constexpr int64_t lineBytes = 64;
+// What counts of cycles do not tell apart.
+constexpr double nearlyBest = 1.01;
 
 struct Machine {
   int64_t lanes, registers;
@@ -46,6 +48,16 @@ Machine machineOf(TargetAttr target, int64_t elementBits) {
   if (target.getL2BytesPerCycle() < lineBytes)
     machine.stall = stallOfHalfLines;
   return machine;
+}
+
+struct RegisterTile {
+  int64_t rows, vectors;
+};
+
+int64_t mostRowsOf(const ContractionShape &shape) {
+  if (shape.isSmall)
+    return mostRowsOfSmallCode;
+  return shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
 }
 
 // Cycles of one step of the reduction over all rows and columns.
@@ -179,16 +191,27 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
       getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
   shape.depthwise = isDepthwise(root, roles) && !roles.pixels.empty();
   shape.taps = extents[roles.reductions.back()];
-  // Pixels that a window slides over stay rows of an image.
-  bool slides = false;
-  for (OpOperand *input : root.getDpsInputOperands())
-    for (AffineExpr index : root.getMatchingIndexingMap(input).getResults())
-      for (unsigned loop : roles.pixels)
-        slides |= coefficient(index, loop) && !isa<AffineDimExpr>(index);
+  auto isSumWithPixel = [&](AffineExpr index) {
+    return !isa<AffineDimExpr>(index) &&
+           llvm::any_of(roles.pixels, [&](unsigned loop) {
+             return coefficient(index, loop) != 0;
+           });
+  };
+  // Pixels that a window slides over stay rows of an image; one of 1x1 does not
+  // slide.
+  bool hasWindow = false, slides = false;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    hasWindow |= llvm::any_of(map.getResults(), isSumWithPixel);
+    slides |=
+        llvm::any_of(withoutUnitLoops(root, map).getResults(), isSumWithPixel);
+  }
   if (roles.pixels.empty())
     shape.rows = 1;
   else
     shape.rows = slides ? extents[roles.pixels.back()] : product(roles.pixels);
+  if (hasWindow && !slides)
+    shape.rowsOfImage = extents[roles.pixels.back()];
   shape.isSmall = isSmall(root->getParentOfType<ModuleOp>());
   int64_t reduction = product(roles.reductions);
   shape.isProduct = !slides && llvm::count_if(roles.reductions, [&](auto loop) {
@@ -218,26 +241,31 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
   int64_t rowExtent = ShapedType::isDynamic(shape.rows) ? 1 << 10 : shape.rows;
   int64_t columnExtent =
       ShapedType::isDynamic(shape.columns) ? 1 << 10 : shape.columns;
-  int64_t bestRows = 1, bestVectors = 1;
-  double best = std::numeric_limits<double>::infinity();
-  int64_t most = shape.isSmall                 ? mostRowsOfSmallCode
-                 : shape.rowStride % pageBytes ? mostRows
-                                               : mostRowsOfOneSet;
-  for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
-    for (int64_t rows = 1; rows <= most; ++rows) {
-      if (rows * vectors + vectors + 1 > machine.registers - shape.taken)
-        break;
-      double now = cost(machine, rows, vectors, rowExtent, columnExtent, shape);
-      if (now < best) {
-        best = now;
-        bestRows = rows;
-        bestVectors = vectors;
+  auto costOf = [&](RegisterTile tile, int64_t extent) {
+    return cost(machine, tile.rows, tile.vectors, extent, columnExtent, shape);
+  };
+  auto bestTile = [&](int64_t extent) {
+    RegisterTile best{1, 1};
+    for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
+      for (int64_t rows = 1; rows <= mostRowsOf(shape); ++rows) {
+        if (rows * vectors + vectors + 1 > machine.registers - shape.taken)
+          break;
+        if (costOf({rows, vectors}, extent) < costOf(best, extent))
+          best = {rows, vectors};
       }
-    }
+    return best;
+  };
+  RegisterTile tile = bestTile(rowExtent);
+  // Rows of an image may turn out not to follow each other.
+  if (shape.rowsOfImage > 0) {
+    RegisterTile other = bestTile(shape.rowsOfImage);
+    if (costOf(other, rowExtent) <= nearlyBest * costOf(tile, rowExtent))
+      tile = other;
+  }
   int64_t l2 = target ? target.getL2ForBlocks() : 0;
   LoopOrder outer =
       shape.weightBytes > l2 / 2 ? LoopOrder::Panels : LoopOrder::Pixels;
-  return ContractionAttr::get(context, bestRows, bestVectors * machine.lanes,
+  return ContractionAttr::get(context, tile.rows, tile.vectors * machine.lanes,
                               machine.lanes, outer);
 }
 

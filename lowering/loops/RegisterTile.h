@@ -7,11 +7,12 @@ namespace onnxc {
 // What the choice depends on; extents that are not known are dynamic.
 struct ContractionShape {
   int64_t rows, columns;
-  int64_t elementBits; // of the accumulators
-  int64_t weightBytes; // of what is read anew for every tile of rows
-  int64_t reduction;   // multiplications per element
-  int64_t streamed;    // the same, where windows that overlap count once
-  int64_t rowStride;   // bytes between what neighbouring rows read
+  int64_t rowsOfImage = 0; // where rows are pixels of several
+  int64_t elementBits;     // of the accumulators
+  int64_t weightBytes;     // of what is read anew for every tile of rows
+  int64_t reduction;       // multiplications per element
+  int64_t streamed;        // the same, where windows that overlap count once
+  int64_t rowStride;       // bytes between what neighbouring rows read
   bool depthwise;
   int64_t taps;      // vectors of weights that a depthwise tile keeps
   bool isProduct;    // of matrices: one loop reduces, no window slides
