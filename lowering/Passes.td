@@ -203,7 +203,8 @@ def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let description = [{
     Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices,
     concatenations and branches let a transpose pass when all their full operands have it; reductions and contractions
-    read through it; constants are reordered. Reshapes and the model's border stop it.
+    read through it, but for convolutions that would fetch each of many channels from another line of the cache;
+    constants are reordered. Reshapes and the model's border stop it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

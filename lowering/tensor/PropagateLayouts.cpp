@@ -279,6 +279,29 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
          });
 }
 
+// Whether every step of a convolution's sum would fetch another line of the
+// source, more of them than wait in the first cache for the next columns. With
+// few columns that costs less than moving the image.
+bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource) {
+  constexpr int64_t lineBytes = 64, fewestColumns = 128;
+  auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
+      targetAttrName);
+  AffineMap output = op.getIndexingMapsArray().back();
+  if (!target || op.getNumReductionLoops() < 3 || map.getNumResults() == 0 ||
+      output.getNumResults() == 0)
+    return false;
+  auto step = dyn_cast<AffineDimExpr>(map.getResults().back());
+  auto column = dyn_cast<AffineDimExpr>(output.getResults().back());
+  if (!step || !column ||
+      !linalg::isReductionIterator(
+          op.getIteratorTypesArray()[step.getPosition()]))
+    return false;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  return !ofSource.getResults().back().isFunctionOfDim(step.getPosition()) &&
+         extents[step.getPosition()] * lineBytes > target.getL1Bytes() / 2 &&
+         extents[column.getPosition()] >= fewestColumns;
+}
+
 // Reductions, contractions and operands that are broadcast read through the
 // permutation.
 struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
@@ -295,7 +318,8 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
       if (!producer || (elementwise && map.isPermutation()))
         continue;
       AffineMap ofSource = mapOfSource(map, producer.getPermutation());
-      if (wouldGatherWindows(op, map, ofSource))
+      if (wouldGatherWindows(op, map, ofSource) ||
+          wouldFetchLines(op, map, ofSource))
         continue;
       map = ofSource;
       operand->set(producer.getInput());

@@ -288,3 +288,54 @@ func.func @branches_of_two_layouts_stay(%x: tensor<2x3x4xf32>, %y: tensor<2x4x3x
   }
   return %z : tensor<2x4x3xf32>
 }
+
+// -----
+
+#pixels = affine_map<(h, w, o, i, j, c) -> (h + i, w + j, c)>
+#filter = affine_map<(h, w, o, i, j, c) -> (i, j, c, o)>
+#result = affine_map<(h, w, o, i, j, c) -> (h, w, o)>
+
+// Each of 512 channels would be read from another line, for every panel again.
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64-linux-gnu", cpu = "x86-64-v3", features = "",
+    vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64,
+    heap = true, has_f16 = true>} {
+// CHECK-LABEL: @many_channels_are_moved
+// CHECK: %[[NHWC:.*]] = linalg.transpose ins(%arg0
+// CHECK: linalg.generic {{.*}} ins(%[[NHWC]], %arg1
+func.func @many_channels_are_moved(%x: tensor<512x7x7xf32>, %w: tensor<1x1x512x128xf32>) -> tensor<7x7x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<7x7x512xf32>
+  %t = linalg.transpose ins(%x : tensor<512x7x7xf32>) outs(%e : tensor<7x7x512xf32>) permutation = [1, 2, 0]
+  %e2 = tensor.empty() : tensor<7x7x128xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<7x7x128xf32>) -> tensor<7x7x128xf32>
+  %y = linalg.generic {indexing_maps = [#pixels, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+       ins(%t, %w : tensor<7x7x512xf32>, tensor<1x1x512x128xf32>) outs(%start : tensor<7x7x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<7x7x128xf32>
+  return %y : tensor<7x7x128xf32>
+}
+
+// CHECK-LABEL: @few_channels_are_read_where_they_lie
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1
+func.func @few_channels_are_read_where_they_lie(%x: tensor<64x7x7xf32>, %w: tensor<1x1x64x128xf32>) -> tensor<7x7x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<7x7x64xf32>
+  %t = linalg.transpose ins(%x : tensor<64x7x7xf32>) outs(%e : tensor<7x7x64xf32>) permutation = [1, 2, 0]
+  %e2 = tensor.empty() : tensor<7x7x128xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<7x7x128xf32>) -> tensor<7x7x128xf32>
+  %y = linalg.generic {indexing_maps = [#pixels, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+       ins(%t, %w : tensor<7x7x64xf32>, tensor<1x1x64x128xf32>) outs(%start : tensor<7x7x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<7x7x128xf32>
+  return %y : tensor<7x7x128xf32>
+}
+}
