@@ -94,10 +94,12 @@ LogicalResult WinogradEmitter::emit() {
     return kernel.emitOpError("expected elementwise operations around the "
                               "convolution");
   zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  if (part != WinogradPart::Products)
+  if (part != WinogradPart::Products) {
     grid = memref::AllocaOp::create(
         b, MemRefType::get({side * side, lanes}, b.getF32Type()),
         b.getI64IntegerAttr(lanes * 4));
+    grid.getDefiningOp()->setAttr(tileAttrName, b.getUnitAttr());
+  }
   OpFoldResult tileRows =
       floorDivide(b, add(b, rows, number(b, tile - 1)), tile);
   int64_t most = schedule.getTileRows();

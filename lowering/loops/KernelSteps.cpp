@@ -133,7 +133,9 @@ bool Finder::areKnownEarly() {
 
 std::optional<KernelSteps> Finder::find() {
   promoteSingleLoops();
-  hasScratch = !function.front().getOps<memref::AllocaOp>().empty();
+  hasScratch = llvm::any_of(
+      function.front().getOps<memref::AllocaOp>(),
+      [](memref::AllocaOp scratch) { return !scratch->hasAttr(tileAttrName); });
   if (!findStepsOf(function.front()))
     return std::nullopt;
   while (enterLoop())

@@ -18,7 +18,8 @@ inline constexpr llvm::StringLiteral innerAttrName = "onnxc.inner";
 // one; it makes what it reads of scratch.
 inline constexpr llvm::StringLiteral stepAttrName = "onnxc.step";
 
-// On a loop: it is a part of one tile, and what it reads another part wrote.
+// On a loop: it is a part of one tile, and what it reads another part wrote. On
+// scratch: nothing in it outlives a tile.
 inline constexpr llvm::StringLiteral tileAttrName = "onnxc.tile";
 
 // Threads come with a heap.

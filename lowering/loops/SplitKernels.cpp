@@ -332,10 +332,10 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
           Builder(&getContext()).getI64IntegerAttr(workerBytes));
     for (auto function : getOperation().getOps<func::FuncOp>())
       function->removeAttr(scratchAttrName);
-    getOperation().walk([](scf::ForOp loop) {
-      loop->removeAttr(innerAttrName);
-      loop->removeAttr(stepAttrName);
-      loop->removeAttr(tileAttrName);
+    getOperation().walk([](Operation *op) {
+      if (isa<scf::ForOp, memref::AllocaOp>(op))
+        for (StringRef name : {innerAttrName, stepAttrName, tileAttrName})
+          op->removeAttr(name);
     });
   }
 
