@@ -115,6 +115,11 @@ const char *whyApart(OpOperand *operand) {
     return "a kernel's body is its schedule's business";
   if (consumer.getNumReductionLoops() > 0 && !othersTellBounds(operand))
     return "no other operand tells how often its loops run";
+  // It would be a second result, for each iteration of a loop that folds.
+  if (consumer.getNumReductionLoops() > 0 &&
+      llvm::any_of(producer.getRegionOutputArgs(),
+                   [](Value before) { return !before.use_empty(); }))
+    return "it adds to what is there";
   if (!readsEachOnce(operand))
     return "elements would be computed more than once";
   auto isHere = [&](Operation *user) { return user == operand->getOwner(); };

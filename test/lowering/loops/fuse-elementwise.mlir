@@ -68,3 +68,30 @@ func.func @positions_stay(%n: index, %s: tensor<i64>) -> tensor<i64> {
   } -> tensor<i64>
   return %b : tensor<i64>
 }
+
+// What adds to its result would do so in each iteration of the sum.
+// CHECK-LABEL: @an_outer_product_that_adds_stays
+// CHECK: iterator_types = ["parallel", "parallel"]
+// CHECK: iterator_types = ["reduction", "reduction"]
+func.func @an_outer_product_that_adds_stays(%x: tensor<4xf32>, %y: tensor<8xf32>, %z: tensor<4x8xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %outer = linalg.generic {indexing_maps = [#row, affine_map<(i, j) -> (j)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<4xf32>, tensor<8xf32>) outs(%start : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %out, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<4x8xf32>
+  %e0 = tensor.empty() : tensor<f32>
+  %none = linalg.fill ins(%zero : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+  %all = linalg.generic {indexing_maps = [#id, #id, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
+      ins(%outer, %z : tensor<4x8xf32>, tensor<4x8xf32>) outs(%none : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %out, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<f32>
+  return %all : tensor<f32>
+}
