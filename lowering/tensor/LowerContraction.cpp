@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include <map>
 
 using namespace mlir;
 
@@ -428,9 +429,19 @@ struct LowerConv : OpConversionPattern<ConvOp> {
 
 //===-- Einsum ------------------------------------------------------------===//
 
-// One loop for each label, those of the result outside.
+// Two operands at a time, from the left: labels that neither the result nor a
+// later operand has are summed at once. All labels in one nest would multiply
+// each with each.
 struct LowerEinsum : OpConversionPattern<EinsumOp> {
   using OpConversionPattern::OpConversionPattern;
+
+  struct Term {
+    Value value;
+    Type element;
+    Sizes sizes;
+    SmallVector<int64_t> labels;
+  };
+
   LogicalResult
   matchAndRewrite(EinsumOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -444,62 +455,101 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
     for (const Input &input : inputs)
       ranks.push_back(input.rank());
     EinsumLabels labels = *parseEinsum({}, op.getEquation(), ranks);
-    FailureOr<SmallVector<AffineMap>> maps =
-        mapsOf(builder, op, inputs, labels);
-    if (failed(maps))
-      return failure();
-    SmallVector<IteratorType> iterators(labels.count, IteratorType::reduction);
-    std::fill_n(iterators.begin(), labels.results, IteratorType::parallel);
-    Type element = inputs[0].element, wide = computeType(element);
-    Value start =
-        linalg::FillOp::create(builder, zeroOf(builder, storageType(wide)),
-                               emptyOf(builder, shapes->front(), wide))
-            .getResult(0);
-    auto body = [](ScalarBuilder &, ArrayRef<Scalar> args) {
-      Scalar all = args[0];
-      for (Scalar factor : args.drop_front().drop_back())
-        all = all * factor;
-      return SmallVector<Scalar>{args.back() + all};
-    };
-    SmallVector<Type> from(inputs.size(), element);
-    Value sum = generic(builder, adaptor.getOperands(), from, start, wide,
-                        *maps, iterators, body)
-                    .front();
-    sum = narrowed(builder, sum, shapes->front(), element);
+    SmallVector<Term> rest;
+    for (auto [input, own] : llvm::zip(inputs, labels.operands))
+      rest.push_back({input.lowered, input.element, input.sizes, own});
+    std::reverse(rest.begin(), rest.end());
+    Term all = rest.pop_back_val();
+    do {
+      SmallVector<Term> factors = {all};
+      if (!rest.empty())
+        factors.push_back(rest.pop_back_val());
+      auto isKept = [&](int64_t label) {
+        return label < labels.results ||
+               llvm::any_of(
+                   rest,
+                   [&](const Term &later) {
+                     return llvm::is_contained(later.labels, label);
+                   });
+      };
+      FailureOr<Term> sum = contract(builder, op, factors, isKept);
+      if (failed(sum))
+        return failure();
+      all = *sum;
+    } while (!rest.empty());
+    Value sum =
+        narrowed(builder, all.value, shapes->front(), inputs[0].element);
     rewriter.replaceOp(
         op,
         castTo(builder, sum, getTypeConverter()->convertType(op.getType())));
     return success();
   }
 
-  static FailureOr<SmallVector<AffineMap>> mapsOf(ImplicitLocOpBuilder &builder,
-                                                  EinsumOp op,
-                                                  ArrayRef<Input> inputs,
-                                                  const EinsumLabels &labels) {
-    Sizes sizes(labels.count, 1);
-    for (auto [input, own] : llvm::zip(inputs, labels.operands))
-      for (auto [size, label] : llvm::zip(input.sizes, own))
-        if (sizes[label].is(1))
-          sizes[label] = size;
+  // One loop for each label, those that are kept outside and in their order.
+  static FailureOr<Term> contract(ImplicitLocOpBuilder &builder, EinsumOp op,
+                                  ArrayRef<Term> factors,
+                                  llvm::function_ref<bool(int64_t)> isKept) {
+    std::map<int64_t, Index> sizes; // by label
+    for (const Term &factor : factors)
+      for (auto [size, label] : llvm::zip(factor.sizes, factor.labels)) {
+        Index &all = sizes.try_emplace(label, size).first->second;
+        if (all.is(1))
+          all = size;
+      }
+    Term result;
+    result.element = computeType(factors[0].element);
+    SmallVector<int64_t> summed;
+    for (auto &[label, size] : sizes)
+      if (isKept(label)) {
+        result.labels.push_back(label);
+        result.sizes.push_back(size);
+      } else {
+        summed.push_back(label);
+      }
+    SmallVector<int64_t> loops = result.labels;
+    llvm::append_range(loops, summed);
+    auto loopOf = [&](int64_t label) {
+      return builder.getAffineDimExpr(llvm::find(loops, label) - loops.begin());
+    };
     SmallVector<AffineMap> maps;
-    for (auto [input, own] : llvm::zip(inputs, labels.operands)) {
+    SmallVector<Value> values;
+    SmallVector<Type> from;
+    for (const Term &factor : factors) {
       Exprs exprs;
-      for (auto [size, label] : llvm::zip(input.sizes, own)) {
-        bool repeats = size.is(1) && !sizes[label].is(1);
+      for (auto [size, label] : llvm::zip(factor.sizes, factor.labels)) {
+        bool repeats = size.is(1) && !sizes.at(label).is(1);
         exprs.push_back(repeats ? builder.getAffineConstantExpr(0)
-                                : builder.getAffineDimExpr(label));
+                                : loopOf(label));
         if (!repeats &&
-            failed(require(builder, size == sizes[label], Status::Shape, op,
+            failed(require(builder, size == sizes.at(label), Status::Shape, op,
                            "sizes of a label differ", "Inputs")))
           return failure();
       }
-      maps.push_back(mapOf(builder, labels.count, exprs));
+      maps.push_back(mapOf(builder, loops.size(), exprs));
+      values.push_back(factor.value);
+      from.push_back(factor.element);
     }
-    Exprs result;
-    for (int64_t label = 0; label < labels.results; ++label)
-      result.push_back(builder.getAffineDimExpr(label));
-    maps.push_back(mapOf(builder, labels.count, result));
-    return maps;
+    Exprs kept;
+    for (int64_t label : result.labels)
+      kept.push_back(loopOf(label));
+    maps.push_back(mapOf(builder, loops.size(), kept));
+    SmallVector<IteratorType> iterators(loops.size(), IteratorType::reduction);
+    std::fill_n(iterators.begin(), kept.size(), IteratorType::parallel);
+    Type wide = result.element;
+    Value start =
+        linalg::FillOp::create(builder, zeroOf(builder, storageType(wide)),
+                               emptyOf(builder, result.sizes, wide))
+            .getResult(0);
+    auto body = [](ScalarBuilder &, ArrayRef<Scalar> args) {
+      Scalar product = args[0];
+      for (Scalar factor : args.drop_front().drop_back())
+        product = product * factor;
+      return SmallVector<Scalar>{args.back() + product};
+    };
+    result.value =
+        generic(builder, values, from, start, wide, maps, iterators, body)
+            .front();
+    return result;
   }
 };
 

@@ -8,3 +8,13 @@ func.func @inner_product(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<f32> {
   %y = "onnx.Einsum"(%a, %b) {equation = "i,i"} : (tensor<5xf32>, tensor<5xf32>) -> tensor<f32>
   return %y : tensor<f32>
 }
+
+// Two operands at a time: j is summed before l is there.
+// CHECK-LABEL: @three_factors
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %arg1
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{.*}}, %arg2
+func.func @three_factors(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>, %c: tensor<6x7xf32>) -> tensor<4x7xf32> {
+  %y = "onnx.Einsum"(%a, %b, %c) {equation = "ij,jk,kl->il"}
+      : (tensor<4x5xf32>, tensor<5x6xf32>, tensor<6x7xf32>) -> tensor<4x7xf32>
+  return %y : tensor<4x7xf32>
+}
