@@ -1,9 +1,12 @@
 // What a core gets from its memories, for counts of cycles. No fact of
 // #onnxc.target yet: the machines that were measured differ little.
 #pragma once
+#include <cstdint>
 
 namespace onnxc {
 
+// Of a line of every cache.
+inline constexpr int64_t lineBytes = 64;
 // Vectors that a core loads per cycle.
 inline constexpr double loadsPerCycle = 2;
 // Streamed from L2 beside multiplications.

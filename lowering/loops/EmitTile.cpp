@@ -2,6 +2,7 @@
 // what follows the sums.
 #include "lowering/loops/ContractionEmitter.h"
 #include "dialects/onnxc/Ordered.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/Chains.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/LaneBody.h"
@@ -21,7 +22,6 @@ namespace onnxc::contraction {
 constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
 // Bytes of weights between what is asked for and what is read.
 constexpr int64_t streamAhead = 8192;
-constexpr int64_t lineBytes = 64;
 // Sums that hide a multiply-add's latency without a second step beside them.
 constexpr size_t sumsOfFullTile = 8;
 // Operations after the sums of a tile that are less code in a loop, and rows

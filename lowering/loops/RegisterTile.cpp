@@ -27,7 +27,6 @@ constexpr int64_t mostRowsOfSmallCode = 4;
 // takes L1 two cycles: on Zen 3, tiles of 4 x 24 reached 79 % of the peak where
 // 6 x 16 reached 90 %.
 constexpr double stallOfHalfLines = 0.004;
-constexpr int64_t lineBytes = 64;
 // What counts of cycles do not tell apart.
 constexpr double nearlyBest = 1.01;
 

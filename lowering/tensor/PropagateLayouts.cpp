@@ -15,7 +15,9 @@
 //   the order of the source where its innermost dimension is left;
 // - a transpose that keeps the innermost dimension is written by its producer;
 // - one that moves dimensions of size one only is a reshape.
+#include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/tensor/PermuteConstant.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -281,13 +283,14 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
 
 // Whether every step of a convolution's sum would fetch another line of the
 // source, more of them than wait in the first cache for the next columns. With
-// few columns that costs less than moving the image.
+// few columns that costs less than moving the image, which also takes memory.
 bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource) {
-  constexpr int64_t lineBytes = 64, fewestColumns = 128;
-  auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
-      targetAttrName);
+  constexpr int64_t fewestColumns = 128;
+  auto module = op->getParentOfType<ModuleOp>();
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   AffineMap output = op.getIndexingMapsArray().back();
-  if (!target || op.getNumReductionLoops() < 3 || map.getNumResults() == 0 ||
+  if (!target || !target.getVectorBits() || isSmall(module) ||
+      op.getNumReductionLoops() < 3 || map.getNumResults() == 0 ||
       output.getNumResults() == 0)
     return false;
   auto step = dyn_cast<AffineDimExpr>(map.getResults().back());
