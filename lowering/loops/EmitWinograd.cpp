@@ -10,7 +10,6 @@
 #include "lowering/loops/ContractionNest.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
-#include "lowering/loops/Rolled.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -208,23 +207,6 @@ bool WinogradEmitter::areRowsAlways(Span span, int64_t first, int64_t count,
          (tileRows - 1) * tile + first + count <= *getConstantIntValue(size);
 }
 
-// Rows or columns of a tile, in a loop that stays one: between two directions
-// of a transform there are more values than registers anyway.
-void WinogradEmitter::forEachLine(int64_t count,
-                                  llvm::function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
-                                 asValue(b, number(b, count)),
-                                 asValue(b, number(b, 1)));
-  keepRolled(loop);
-  OpBuilder::InsertionGuard guard(b);
-  image.forgetLoads();
-  output.forgetLoads();
-  b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
-  image.forgetLoads();
-  output.forgetLoads();
-}
-
 // Where a point of the grid or of the scratch lies.
 SmallVector<Value> WinogradEmitter::placeOf(Point point, Value offset) {
   OpFoldResult index =
@@ -247,7 +229,8 @@ void WinogradEmitter::storePoint(Value memory, Point point, Value offset,
 
 // A row of the patch, transformed along the row.
 SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops,
-                                             Span span, Value row, Cell cell) {
+                                             Span span, OpFoldResult row,
+                                             Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
   SmallVector<OpFoldResult> at(loops);
   at[conv.filterRow] = row;
@@ -265,13 +248,15 @@ SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops,
   return transforms.input(elements);
 }
 
+// Line by line: between the two directions of a transform there are more values
+// than registers.
 void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
                                      OpFoldResult at, Cell cell) {
   OpFoldResult place =
       add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.input))),
           loops[conv.input]);
   Value offset = asValue(b, place);
-  forEachLine(side, [&](Value row) {
+  forEach(number(b, 0), number(b, side), 1, [&](OpFoldResult row) {
     auto load = [&] { return patchRow(loops, span, row, cell); };
     OpFoldResult y =
         add(b, loops[conv.row], subtract(b, row, number(b, padTop)));
@@ -281,7 +266,7 @@ void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
     for (auto [column, value] : llvm::enumerate(points))
       storePoint(grid, {row, number(b, column)}, {}, value);
   });
-  forEachLine(side, [&](Value column) {
+  forEach(number(b, 0), number(b, side), 1, [&](OpFoldResult column) {
     SmallVector<Value> elements;
     for (int64_t row = 0; row < side; ++row)
       elements.push_back(loadPoint(grid, {number(b, row), column}));
@@ -381,14 +366,14 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
       add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.output))),
           loops[conv.output]);
   Value offset = asValue(b, place);
-  forEachLine(side, [&](Value column) {
+  forEach(number(b, 0), number(b, side), 1, [&](OpFoldResult column) {
     SmallVector<Value> elements;
     for (int64_t row = 0; row < side; ++row)
       elements.push_back(loadPoint(products, {number(b, row), column}, offset));
     for (auto [row, value] : llvm::enumerate(transforms.output(elements)))
       storePoint(grid, {number(b, row), column}, {}, value);
   });
-  forEachLine(tile, [&](Value row) {
+  forEach(number(b, 0), number(b, tile), 1, [&](OpFoldResult row) {
     auto store = [&]() -> SmallVector<Value> {
       SmallVector<Value> elements;
       for (int64_t column = 0; column < side; ++column)
@@ -404,7 +389,8 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
 }
 
 void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span,
-                               Value row, ArrayRef<Value> results, Cell cell) {
+                               OpFoldResult row, ArrayRef<Value> results,
+                               Cell cell) {
   SmallVector<OpFoldResult> at(loops);
   at[conv.row] = add(b, loops[conv.row], row);
   for (int64_t column = 0; column < span.high; ++column) {

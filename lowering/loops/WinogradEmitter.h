@@ -53,9 +53,8 @@ private:
   bool areRowsAlways(Span span, int64_t first, int64_t count,
                      mlir::OpFoldResult size);
   llvm::SmallVector<mlir::Value>
-  patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span, mlir::Value row,
-           Cell cell);
-  void forEachLine(int64_t count, llvm::function_ref<void(mlir::Value)> body);
+  patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+           mlir::OpFoldResult row, Cell cell);
   struct Point {
     mlir::OpFoldResult row, column;
   };
@@ -70,7 +69,7 @@ private:
   void transformOutput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
                        mlir::OpFoldResult at, Cell cell);
   void storeRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
-                mlir::Value row, llvm::ArrayRef<mlir::Value> results,
+                mlir::OpFoldResult row, llvm::ArrayRef<mlir::Value> results,
                 Cell cell);
   void storePixel(llvm::ArrayRef<mlir::OpFoldResult> at, mlir::Value result,
                   Cell cell);
