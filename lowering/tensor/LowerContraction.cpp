@@ -455,22 +455,22 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
     for (const Input &input : inputs)
       ranks.push_back(input.rank());
     EinsumLabels labels = *parseEinsum({}, op.getEquation(), ranks);
-    SmallVector<Term> rest;
+    SmallVector<Term> terms;
     for (auto [input, own] : llvm::zip(inputs, labels.operands))
-      rest.push_back({input.lowered, input.element, input.sizes, own});
-    std::reverse(rest.begin(), rest.end());
-    Term all = rest.pop_back_val();
+      terms.push_back({input.lowered, input.element, input.sizes, own});
+    Term all = terms.front();
+    ArrayRef<Term> rest = ArrayRef(terms).drop_front();
     do {
       SmallVector<Term> factors = {all};
-      if (!rest.empty())
-        factors.push_back(rest.pop_back_val());
+      llvm::append_range(factors, rest.take_front());
+      rest = rest.drop_front(factors.size() - 1);
+      auto isLater = [&](int64_t label) {
+        return llvm::any_of(rest, [&](const Term &term) {
+          return llvm::is_contained(term.labels, label);
+        });
+      };
       auto isKept = [&](int64_t label) {
-        return label < labels.results ||
-               llvm::any_of(
-                   rest,
-                   [&](const Term &later) {
-                     return llvm::is_contained(later.labels, label);
-                   });
+        return label < labels.results || isLater(label);
       };
       FailureOr<Term> sum = contract(builder, op, factors, isKept);
       if (failed(sum))
@@ -508,33 +508,24 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
       }
     SmallVector<int64_t> loops = result.labels;
     llvm::append_range(loops, summed);
-    auto loopOf = [&](int64_t label) {
-      return builder.getAffineDimExpr(llvm::find(loops, label) - loops.begin());
-    };
     SmallVector<AffineMap> maps;
     SmallVector<Value> values;
     SmallVector<Type> from;
     for (const Term &factor : factors) {
-      Exprs exprs;
-      for (auto [size, label] : llvm::zip(factor.sizes, factor.labels)) {
-        bool repeats = size.is(1) && !sizes.at(label).is(1);
-        exprs.push_back(repeats ? builder.getAffineConstantExpr(0)
-                                : loopOf(label));
-        if (!repeats &&
-            failed(require(builder, size == sizes.at(label), Status::Shape, op,
-                           "sizes of a label differ", "Inputs")))
-          return failure();
-      }
-      maps.push_back(mapOf(builder, loops.size(), exprs));
+      FailureOr<AffineMap> map = mapOfTerm(builder, op, factor, sizes, loops);
+      if (failed(map))
+        return failure();
+      maps.push_back(*map);
       values.push_back(factor.value);
       from.push_back(factor.element);
     }
-    Exprs kept;
-    for (int64_t label : result.labels)
-      kept.push_back(loopOf(label));
-    maps.push_back(mapOf(builder, loops.size(), kept));
+    size_t kept = result.labels.size();
+    Exprs outside;
+    for (size_t loop = 0; loop < kept; ++loop)
+      outside.push_back(builder.getAffineDimExpr(loop));
+    maps.push_back(mapOf(builder, loops.size(), outside));
     SmallVector<IteratorType> iterators(loops.size(), IteratorType::reduction);
-    std::fill_n(iterators.begin(), kept.size(), IteratorType::parallel);
+    std::fill_n(iterators.begin(), kept, IteratorType::parallel);
     Type wide = result.element;
     Value start =
         linalg::FillOp::create(builder, zeroOf(builder, storageType(wide)),
@@ -550,6 +541,27 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
         generic(builder, values, from, start, wide, maps, iterators, body)
             .front();
     return result;
+  }
+
+  // How the loops, one for each label, read a term; a size of 1 repeats.
+  static FailureOr<AffineMap> mapOfTerm(ImplicitLocOpBuilder &builder,
+                                        EinsumOp op, const Term &term,
+                                        const std::map<int64_t, Index> &sizes,
+                                        ArrayRef<int64_t> loops) {
+    Exprs exprs;
+    for (auto [size, label] : llvm::zip(term.sizes, term.labels)) {
+      Index all = sizes.at(label);
+      if (size.is(1) && !all.is(1)) {
+        exprs.push_back(builder.getAffineConstantExpr(0));
+        continue;
+      }
+      if (failed(require(builder, size == all, Status::Shape, op,
+                         "sizes of a label differ", "Inputs")))
+        return failure();
+      exprs.push_back(
+          builder.getAffineDimExpr(llvm::find(loops, label) - loops.begin()));
+    }
+    return mapOf(builder, loops.size(), exprs);
   }
 };
 

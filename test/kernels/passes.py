@@ -55,6 +55,12 @@ def rows():
         ("InstanceNormalization", "x g b", "n", {}), ("Max", "n n", "m", {}), ("Conv", "n v", "p", {}),
         ("Transpose", "m", "t", {"perm": [0, 1, 3, 2]}), ("Conv", "t w", "q", {}), ("Add", "p q", "y", {})],
         {"g": normal(4), "b": normal(4, seed=5), "v": normal(8, 4, 12, 8), "w": normal(8, 4, 8, 12)})
+    yield "a sum behind an outer product", chain([5], [
+        ("Einsum", "x a", "o", {"equation": "i,j->ij"}), ("Einsum", "o w", "s", {"equation": "ij,ji->"}),
+        ("Add", "s x", "y", {})], {"a": normal(2), "w": normal(2, 5, seed=4)})
+    yield "an Einsum of four factors", chain([4, 9], [
+        ("Einsum", "x v w a", "y", {"equation": "ij,jk,lk,k->li"})],
+        {"v": normal(9, 7), "w": normal(6, 7, seed=4), "a": normal(7, seed=5)})
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
