@@ -457,7 +457,7 @@ struct LowerPad : LowerMoving<PadOp> {
     Value inner = sliced(builder, data.lowered, starts, kept);
     if (repeats)
       return SmallVector<Value>{
-          withRepeated(builder, op, {inner, data.element, kept}, padding)};
+          withRepeated(builder, op, inner, kept, padding)};
     Value value = op.getConstantValue()
                       ? extract(builder, move.inputs[2].lowered,
                                 Sizes(move.inputs[2].rank(), 0))
@@ -479,16 +479,10 @@ struct LowerPad : LowerMoving<PadOp> {
     return slices <= mostSlices;
   }
 
-  struct Tensor {
-    Value value;
-    Type element;
-    Sizes sizes;
-  };
-
   // From the last dimension to the first, so that corners are repeated too.
   static Value withRepeated(ImplicitLocOpBuilder &builder, PadOp op,
-                            Tensor tensor, const Padding &padding) {
-    auto &[value, element, sizes] = tensor;
+                            Value value, Sizes sizes, const Padding &padding) {
+    Type element = getElementTypeOrSelf(op.getData().getType());
     for (int64_t axis = sizes.size(); axis-- > 0;) {
       int64_t before = std::max<int64_t>(*padding.before[axis].number, 0),
               after = std::max<int64_t>(*padding.after[axis].number, 0);
