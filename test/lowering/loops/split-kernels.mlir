@@ -11,6 +11,7 @@ module attributes {onnxc.target = #target} {
   func.func @model(%y: memref<96x8xf32>) {
     func.call @one(%y) : (memref<96x8xf32>) -> ()
     func.call @small(%y) : (memref<96x8xf32>) -> ()
+    func.call @tiles(%y) : (memref<96x8xf32>) -> ()
     func.call @scratch(%y) : (memref<96x8xf32>) -> ()
     return
   }
@@ -36,6 +37,26 @@ module attributes {onnxc.target = #target} {
   // Too little to be worth a task.
   // CHECK-LABEL: func.func private @small(%{{[^ ]*}}: memref<96x8xf32>) {
   func.func private @small(%y: memref<96x8xf32>) attributes {onnxc.work = 1000 : i64} {
+    return
+  }
+  // Scratch of one tile holds nothing for the second loop.
+  // CHECK-LABEL: func.func private @tiles(
+  // CHECK-SAME: attributes {onnxc.tasks}
+  // CHECK: memref.alloca() : memref<8xf32>
+  func.func private @tiles(%y: memref<96x8xf32>) attributes {onnxc.work = 50000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c96 = arith.constant 96 : index
+    %v = arith.constant 1.0 : f32
+    %s = memref.alloca() {onnxc.tile} : memref<8xf32>
+    scf.for %i = %c0 to %c96 step %c1 {
+      memref.store %v, %s[%c0] : memref<8xf32>
+      %x = memref.load %s[%c0] : memref<8xf32>
+      memref.store %x, %y[%i, %c0] : memref<96x8xf32>
+    }
+    scf.for %i = %c0 to %c96 step %c1 {
+      memref.store %v, %y[%i, %c1] : memref<96x8xf32>
+    }
     return
   }
   // What the first loop leaves in scratch is there for the second in the same call only.
