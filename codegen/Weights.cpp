@@ -59,15 +59,6 @@ static mlir::ArrayAttr weightsOf(mlir::ModuleOp module) {
   return module->getAttrOfType<mlir::ArrayAttr>(weightsAttrName);
 }
 
-uint64_t weightsBytes(mlir::ModuleOp module) {
-  uint64_t bytes = 0;
-  if (mlir::ArrayAttr weights = weightsOf(module))
-    for (auto weight : weights.getAsRange<WeightAttr>())
-      bytes = std::max<uint64_t>(bytes, weight.getOffset() +
-                                            byteSize(weight.getValue()));
-  return bytes;
-}
-
 Error writeWeights(mlir::ModuleOp module, raw_ostream &stream) {
   mlir::ArrayAttr weights = weightsOf(module);
   uint64_t written = 0;

@@ -9,8 +9,6 @@
 
 namespace onnxc {
 
-uint64_t weightsBytes(mlir::ModuleOp module);
-
 // Streams all weights; gaps are zero.
 llvm::Error writeWeights(mlir::ModuleOp module, llvm::raw_ostream &stream);
 

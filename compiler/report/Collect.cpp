@@ -435,17 +435,6 @@ void Collector::addMissed() {
   }
 }
 
-int64_t weightsBytesOf(ModuleOp module) {
-  auto weights = module->getAttrOfType<ArrayAttr>(weightsAttrName);
-  if (!weights || weights.empty())
-    return 0;
-  auto last = cast<WeightAttr>(weights.getValue().back());
-  ShapedType type = last.getValue().getShapedType();
-  return last.getOffset() +
-         type.getNumElements() *
-             llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 bool Collector::isSymbolic() {
   return llvm::any_of(regions, [](Operation *region) {
     return llvm::any_of(region->getOperandTypes(), [](Type type) {
@@ -461,7 +450,7 @@ ModelReport Collector::collect(StringRef name) {
   if (auto bytes = module->getAttrOfType<IntegerAttr>(arenaBytesAttrName))
     report.arenaBytes = bytes.getInt();
   report.symbolHint = isSymbolic() ? KnownSizes::unknown : 0;
-  report.weightsBytes = weightsBytesOf(module);
+  report.weightsBytes = onnxc::weightsBytes(module);
   for (Operation *region : regions)
     report.regions.push_back(describe(region));
   for (auto [number, region] : llvm::enumerate(regions))

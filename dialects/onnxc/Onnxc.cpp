@@ -29,6 +29,17 @@ void OnnxcDialect::initialize() {
       >();
 }
 
+int64_t weightsBytes(Operation *module) {
+  auto weights = module->getAttrOfType<ArrayAttr>(weightsAttrName);
+  if (!weights || weights.empty())
+    return 0;
+  auto last = cast<WeightAttr>(weights.getValue().back());
+  ShapedType type = last.getValue().getShapedType();
+  return last.getOffset() +
+         type.getNumElements() *
+             llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
 // What a module carries from stage to stage may have been written by a person.
 LogicalResult OnnxcDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {

@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral outputAttrName = "onnxc.output";
 // names of the symbols, which are the arguments of the functions below.
 inline constexpr llvm::StringLiteral weightsAttrName = "onnxc.weights";
 inline constexpr llvm::StringLiteral symbolsAttrName = "onnxc.symbols";
+// How many bytes those constants take; 0 before there is a list.
+int64_t weightsBytes(mlir::Operation *module);
 // Module attribute: the size of the arena where it is a constant.
 inline constexpr llvm::StringLiteral arenaBytesAttrName = "onnxc.arena_bytes";
 // Module attribute: what each further worker takes; the size of the arena holds

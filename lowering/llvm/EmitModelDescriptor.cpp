@@ -317,14 +317,7 @@ void Emitter::emitDescriptor() {
     symbols.addAbsent();
   }
   auto arena = module->getAttrOfType<IntegerAttr>(arenaBytesAttrName);
-  int64_t weightsBytes = 0;
-  if (auto weights = module->getAttrOfType<ArrayAttr>(weightsAttrName))
-    for (auto weight : weights.getAsRange<WeightAttr>()) {
-      auto type = cast<ShapedType>(weight.getValue().getType());
-      weightsBytes = weight.getOffset() +
-                     type.getNumElements() *
-                         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    }
+  int64_t weightsBytes = onnxc::weightsBytes(module);
 
   descriptor.addInteger(32, ONNXC_MAGIC);
   descriptor.addInteger(32, ONNXC_ABI_VERSION);
