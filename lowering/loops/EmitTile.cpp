@@ -20,8 +20,6 @@ namespace onnxc::contraction {
 
 // Reduction loops that are this short have no loop.
 constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
-// Bytes of weights between what is asked for and what is read.
-constexpr int64_t streamAhead = 8192;
 // Sums that hide a multiply-add's latency without a second step beside them.
 constexpr size_t sumsOfFullTile = 8;
 // Operations after the sums of a tile that are less code in a loop, and rows
@@ -78,12 +76,14 @@ bool ContractionEmitter::finishesInLoop(const Tile &tile) {
   return weight * tile.rows * tile.vectors >= longEpilogue;
 }
 
+static ModuleOp moduleOf(OpBuilder &b) {
+  Operation *function = b.getInsertionBlock()->getParentOp(); // or a loop in it
+  return function->getParentOfType<ModuleOp>();
+}
+
 // Rows that go through what follows together, so that there are a few vectors.
 int64_t ContractionEmitter::rowsTogether(const Tile &tile) {
-  Operation *function = b.getInsertionBlock()->getParentOp(); // or a loop in it
-  auto target =
-      function->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
-          targetAttrName);
+  auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
   int64_t rows = target ? chainsSideBySide(target) / tile.vectors : 1;
   return std::max<int64_t>(rows, 1);
 }
@@ -388,6 +388,35 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
     sum = add(b, sum, number(b, nest.schedule.getDepth()));
 }
 
+// How weights that are read once are asked for: each line, or one of a few.
+struct Ahead {
+  int64_t bytes, every;
+  TileValues::Cache cache;
+};
+
+// Where the first cache takes a line per cycle (Zen 5), all of them may go
+// there ahead of time. Where one takes two, what is asked for stands in the way
+// of what is read. On Zen 4 weights came so at 79 GB/s from L3, and at 100 when
+// nothing was asked for; from behind it 4096 x 4096 of them took 0.95 of the
+// time with one line in four asked for, 0.6 with all where eight rows keep the
+// core as busy as memory, and up to 2.5 times as long with one of two.
+static std::optional<Ahead> aheadOf(ModuleOp module, int64_t rows,
+                                    int64_t lines, int64_t vectorsOfLine) {
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  if (!target || target.getL2BytesPerCycle() >= lineBytes)
+    return Ahead{8 << 10, 1, TileValues::Cache::First};
+  constexpr int64_t usualL3Bytes = 16 << 20, every = 4;
+  int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
+  if (weightsBytes(module) <= l3Bytes / 2)
+    return std::nullopt;
+  int64_t cycles = rows * vectorsOfLine / target.getFmaPerCycle();
+  if (cycles * farBytesPerCycle >= lineBytes)
+    return Ahead{8 << 10, 1, TileValues::Cache::Second};
+  if (lines >= every)
+    return Ahead{16 << 10, every, TileValues::Cache::Second};
+  return std::nullopt;
+}
+
 // Weights come from far away. Where each is read once, what follows a little
 // later is asked for. Tiles of rows that read a panel again and again have
 // time: each asks for its share of the next one, so that none of them waits.
@@ -405,21 +434,25 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
     int64_t share = llvm::divideCeil(lines, tiles);
     Tile next = tile;
     OpFoldResult first = number(b, 0);
+    Ahead ahead{0, 1, TileValues::Cache::Second};
     if (tiles > 1) {
       moveToNextPanel(next);
       first = firstLine(tile, lines, share);
     } else {
+      auto stream = aheadOf(moduleOf(b), tile.rows, lines, perLine / lanes);
+      if (!stream)
+        continue;
+      ahead = *stream;
       int64_t rowBytes = nest.schedule.getColumns() * bits / 8;
       OpFoldResult &sum = next.loops[nest.roles.reductions.back()];
-      sum = add(b, sum, number(b, llvm::divideCeil(streamAhead, rowBytes)));
+      sum = add(b, sum, number(b, llvm::divideCeil(ahead.bytes, rowBytes)));
     }
-    for (int64_t line = 0; line < share; ++line) {
+    for (int64_t line = 0; line < share; line += ahead.every) {
       OpFoldResult at = add(b, first, number(b, line));
       next.loops[nest.roles.vector] = add(b, tile.loops[nest.roles.vector],
                                           multiply(b, at, number(b, perLine)));
-      values.prefetch(
-          input->get(), root.getMatchingIndexingMap(input), next.loops, {},
-          tiles > 1 ? TileValues::Cache::Second : TileValues::Cache::First);
+      values.prefetch(input->get(), root.getMatchingIndexingMap(input),
+                      next.loops, {}, ahead.cache);
     }
   }
 }
