@@ -17,6 +17,19 @@ constexpr double tailF64[] = {
     2.5112381306258774e-08,
 };
 
+// (e^r - 1) / r for the same r, to 1.5 units where e^r is all that is asked
+// for.
+constexpr double powerF32[] = {0.9999997063112045, 0.49999147836407054,
+                               0.16667638130921672, 0.04189816025238462,
+                               0.008290272146290556};
+
+// tanh(x) / x in x^2, |x| <= 8.2.
+constexpr double tanhUpper[] = {0.9999999917359034, 0.13432119442645768,
+                                0.0035566821887222776, 2.1637207354243706e-05,
+                                1.4840465056198651e-08};
+constexpr double tanhLower[] = {1.0, 0.4676544518077893, 0.026108282759340375,
+                                0.00033864343731436036, 8.370565894387205e-07};
+
 Real tailOf(Real r) {
   return polynomial(r, r.isDouble() ? llvm::ArrayRef(tailF64)
                                     : llvm::ArrayRef(tailF32));
@@ -43,13 +56,22 @@ Exponent splitExponent(Real x) {
   return {n.integer, x - n.real * high - n.real * low};
 }
 
-Real expOfReduced(Real r) { return (tailOf(r) * r + 1.0) * r + 1.0; }
+static Real closeExpOfReduced(Real r) {
+  return (tailOf(r) * r + 1.0) * r + 1.0;
+}
 
-Real exp(Real x) {
+Real expOfReduced(Real r) {
+  return r.isDouble() ? closeExpOfReduced(r)
+                      : polynomial(r, powerF32) * r + 1.0;
+}
+
+static Real expBy(Real (*ofReduced)(Real), Real x) {
   Real inside = atLeast(atMost(x, x.pick(89.0, 710.0)), x.pick(-104.0, -746.0));
   auto [n, r] = splitExponent(inside);
-  return scale(expOfReduced(r), n);
+  return scale(ofReduced(r), n);
 }
+
+Real exp(Real x) { return expBy(expOfReduced, x); }
 
 Real exp2(Real x) {
   Real inside =
@@ -64,14 +86,25 @@ Real expm1(Real x) {
   return select(abs(x) < x.pick(0x1p-30, 0x1p-60), x, expm1Near(inside));
 }
 
-Real tanh(Real x) {
-  // Beyond the limit tanh rounds to 1.
-  Real magnitude = atMost(abs(x), x.pick(10.0, 20.0));
+// A quotient of polynomials: a step less for each vector than by e^2x, and few
+// that wait for each other. Beyond the limit 1 is 2.5 units away.
+static Real tanhF32(Real x) {
+  Real magnitude = abs(x);
+  Real square = magnitude * magnitude;
+  Real inside =
+      magnitude * polynomial(square, tanhUpper) / polynomial(square, tanhLower);
+  return copySign(select(magnitude > 8.2, 1.0, atMost(inside, 1.0)), x);
+}
+
+static Real tanhF64(Real x) {
+  Real magnitude = atMost(abs(x), 20.0); // tanh rounds to 1 there
   auto [n, r] = splitExponent(magnitude * 2.0);
   Real power = powerOfTwo(n, x);
   Real t = power * reducedMinusOne(r) + (power - 1.0); // e^(2|x|) - 1
   return copySign(t / (t + 2.0), x);
 }
+
+Real tanh(Real x) { return x.isDouble() ? tanhF64(x) : tanhF32(x); }
 
 // With e = e^x and n = e^2 + 2 e it is n / (n + 2): nothing cancels.
 Real tanhOfSoftplus(Real x) {
@@ -85,14 +118,14 @@ Real sinh(Real x) {
   Real magnitude = abs(x);
   double limit = x.pick(20.0, 40.0);
   Real t = expm1(atMost(magnitude, limit));
-  Real half = exp(magnitude * 0.5);
+  Real half = expBy(closeExpOfReduced, magnitude * 0.5);
   Real large = half * 0.5 * half;
   Real small = (t + t / (t + 1.0)) * 0.5;
   return copySign(select(magnitude > limit, large, small), x);
 }
 
 Real cosh(Real x) {
-  Real half = exp(abs(x) * 0.5);
+  Real half = expBy(closeExpOfReduced, abs(x) * 0.5);
   return half * 0.5 * half + 0.5 / (half * half);
 }
 
