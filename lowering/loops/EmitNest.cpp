@@ -327,7 +327,7 @@ Lanes lanesOf(Operation *op) {
   // Narrower machines pay for each lane of a masked access.
   return {bits, bits >= 256, target ? target.getVectorRegisters() : 0,
           target && target.getHasPermute(),
-          target ? vectorsOfChains(target) : 1};
+          target ? chainsSideBySide(target) : 1};
 }
 
 void emitNest(ImplicitLocOpBuilder &b, Nest nest, Lanes lanes) {
