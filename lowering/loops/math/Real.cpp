@@ -3,6 +3,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -159,21 +160,25 @@ Real realOf(Bits bits, Real like) {
   return {&b, arith::BitcastOp::create(b, like.value.getType(), bits.value)};
 }
 
-// In this float's neighbourhood the bits count by one.
+// In this float's neighbourhood the bits count by one, from these on.
 static Real counter(Real like) {
   return like.constant(like.pick(0x1.8p23, 0x1.8p52));
 }
+static int64_t counterBits(Real like) {
+  return like.isDouble() ? llvm::bit_cast<int64_t>(0x1.8p52)
+                         : llvm::bit_cast<int32_t>(0x1.8p23f);
+}
 
 Real toReal(Bits integer, Real like) {
-  Real zero = counter(like);
-  return realOf(integer + bitsOf(zero), like) - zero;
+  return realOf(integer + integer.constant(counterBits(like)), like) -
+         counter(like);
 }
 
 Nearest nearest(Real x) {
   // The product that x may be is contracted: one rounding less.
   Real zero = counter(x);
   Real sum = x + zero;
-  return {sum - zero, bitsOf(sum) - bitsOf(zero)};
+  return {sum - zero, bitsOf(sum) - counterBits(x)};
 }
 
 Real powerOfTwo(Bits n, Real like) {
@@ -190,8 +195,20 @@ Real scale(Real x, Bits n) {
   return {&b, call.getResult(0)};
 }
 
-Real scaleInSteps(Real x, Bits n) {
-  Bits half = n >> 1;
+// Of an exponent only the lowest bits stay, and of its half one more: what
+// nearest() takes off above them need not be taken off.
+static Bits withoutOffset(Bits n, Real like) {
+  auto difference = n.value.getDefiningOp<arith::SubIOp>();
+  APInt offset;
+  if (!difference ||
+      !matchPattern(difference.getRhs(), m_ConstantInt(&offset)) ||
+      offset.countr_zero() <= n.width() - like.mantissa())
+    return n;
+  return {n.builder, difference.getLhs()};
+}
+
+Real scaleInSteps(Real x, Bits whole) {
+  Bits n = withoutOffset(whole, x), half = n >> 1;
   return x * powerOfTwo(half, x) * powerOfTwo(n - half, x);
 }
 
