@@ -172,6 +172,11 @@ struct ExpandOf : OpRewritePattern<OpT> {
   }
 };
 
+Value ofNegation(Value x) {
+  auto negated = x.getDefiningOp<arith::NegFOp>();
+  return negated ? negated.getOperand() : Value();
+}
+
 Value powerToOne(Value x) { return ofPowerToOne(x) ? x : Value(); }
 
 // Mish is x * tanh(softplus(x)).
@@ -179,6 +184,9 @@ using ExpandTanhOfSoftplus =
     ExpandOf<math::TanhOp, ofSoftplus, elementary::tanhOfSoftplus>;
 using ExpandLogOfSoftplus =
     ExpandOf<math::Log1pOp, powerToOne, elementary::log1pToOne>;
+// Sigmoid is 1 / (1 + e^-x).
+using ExpandExpOfNegative =
+    ExpandOf<math::ExpOp, ofNegation, elementary::expOfNegative>;
 
 // Integer powers by squaring. A negative exponent leaves 1 / x: 0, 1 or -1.
 struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
@@ -283,7 +291,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     if (failed(expandAll<ExpandTanhOfSoftplus>(getOperation())) ||
-        failed(expandAll<ExpandLogOfSoftplus>(getOperation())))
+        failed(expandAll<ExpandLogOfSoftplus>(getOperation())) ||
+        failed(expandAll<ExpandExpOfNegative>(getOperation())))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addFunctions(patterns);

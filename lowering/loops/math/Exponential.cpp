@@ -17,11 +17,9 @@ constexpr double tailF64[] = {
     2.5112381306258774e-08,
 };
 
-// (e^r - 1) / r for the same r, to 1.5 units where e^r is all that is asked
-// for.
-constexpr double powerF32[] = {0.9999997063112045, 0.49999147836407054,
-                               0.16667638130921672, 0.04189816025238462,
-                               0.008290272146290556};
+// The same to 1.8 units of e^r, where that is all that is asked for.
+constexpr double shortTailF32[] = {0.4999923030490141, 0.1666711538958342,
+                                   0.041890332182784124, 0.008312501431773547};
 
 // tanh(x) / x in x^2, |x| <= 8.2.
 constexpr double tanhUpper[] = {0.9999999917359034, 0.13432119442645768,
@@ -48,12 +46,17 @@ Real expm1Near(Real x) {
 
 } // namespace
 
+// The first part has so few bits that its product with n is exact.
+static double highOfLn2(Real like) {
+  return like.pick(0.693359375, 6.93147180369123816490e-01);
+}
+static double lowOfLn2(Real like) {
+  return like.pick(-2.12194440054690583e-4, 1.90821492927058770002e-10);
+}
+
 Exponent splitExponent(Real x) {
   Nearest n = nearest(x * log2e);
-  // The first part has so few bits that its product with n is exact.
-  double high = x.pick(0.693359375, 6.93147180369123816490e-01);
-  double low = x.pick(-2.12194440054690583e-4, 1.90821492927058770002e-10);
-  return {n.integer, x - n.real * high - n.real * low};
+  return {n.integer, x - n.real * highOfLn2(x) - n.real * lowOfLn2(x)};
 }
 
 static Real closeExpOfReduced(Real r) {
@@ -61,8 +64,9 @@ static Real closeExpOfReduced(Real r) {
 }
 
 Real expOfReduced(Real r) {
-  return r.isDouble() ? closeExpOfReduced(r)
-                      : polynomial(r, powerF32) * r + 1.0;
+  if (r.isDouble())
+    return closeExpOfReduced(r);
+  return (polynomial(r, shortTailF32) * r + 1.0) * r + 1.0;
 }
 
 static Real expBy(Real (*ofReduced)(Real), Real x) {
@@ -72,6 +76,20 @@ static Real expBy(Real (*ofReduced)(Real), Real x) {
 }
 
 Real exp(Real x) { return expBy(expOfReduced, x); }
+
+// By -r in place of r, so that nothing is negated.
+Real expOfNegative(Real x) {
+  if (x.isDouble())
+    return exp(-x);
+  Real inside = atLeast(atMost(x, 104.0), -89.0);
+  Nearest n = nearest(inside * -log2e);
+  Real r = inside + n.real * highOfLn2(x) + n.real * lowOfLn2(x);
+  llvm::SmallVector<double> tail(std::begin(shortTailF32),
+                                 std::end(shortTailF32));
+  for (size_t i = 1; i < tail.size(); i += 2)
+    tail[i] = -tail[i];
+  return scale((polynomial(r, tail) * r - 1.0) * r + 1.0, n.integer);
+}
 
 Real exp2(Real x) {
   Real inside =

@@ -8,6 +8,7 @@ namespace onnxc::elementary {
 
 // Exponential.cpp
 Real exp(Real x);
+Real expOfNegative(Real x); // e^-x
 Real exp2(Real x);
 Real expm1(Real x);
 Real tanh(Real x);

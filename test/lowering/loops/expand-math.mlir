@@ -67,6 +67,18 @@ func.func @a_large_negative_power_is_one_in_general(%x: vector<8xf32>) -> vector
   return %y : vector<8xf32>
 }
 
+// CHECK-LABEL: @sigmoid_negates_nothing
+// CHECK-NOT: arith.negf
+// CHECK: arith.divf
+func.func @sigmoid_negates_nothing(%x: vector<8xf32>) -> vector<8xf32> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %a = arith.negf %x : vector<8xf32>
+  %b = math.exp %a : vector<8xf32>
+  %c = arith.addf %one, %b : vector<8xf32>
+  %d = arith.divf %one, %c : vector<8xf32>
+  return %d : vector<8xf32>
+}
+
 // CHECK-LABEL: @mish_needs_no_logarithm
 // CHECK: arith.divf
 // CHECK-NOT: arith.divf

@@ -31,11 +31,13 @@ def softplus(x):
 # What is more than one operation, of %a.
 SOFTPLUS = ["%size = math.absf %a", "%negated = arith.negf %size", "%power = math.exp %negated",
             "%log = math.log1p %power", "%positive = arith.maximumf %a, %e", "%s = arith.addf %positive, %log"]
-COMPOSED = {"softplus": SOFTPLUS, "tanh_of_softplus": SOFTPLUS,
+NEGATED = ["%s = arith.negf %a"]
+COMPOSED = {"exp_of_negative": NEGATED, "softplus": SOFTPLUS, "tanh_of_softplus": SOFTPLUS,
             "tanh_of_log": ["%power = math.exp %a", "%sum = arith.addf %power, %e", "%s = math.log %sum"]}
 # name: operation, reference, allowed error, ranges to draw from
 FUNCTIONS = {
     "exp": ("math.exp", np.exp, 4, [(-104, 89), (-1, 1), (-750, 710)]),
+    "exp_of_negative": ("math.exp", lambda x: np.exp(-x), 4, [(-89, 104), (-1, 1), (-710, 750)]),
     "exp2": ("math.exp2", np.exp2, 4, [(-151, 129), (-1, 1)]),
     "expm1": ("math.expm1", np.expm1, 4, [(-20, 89), (-1, 1), (-1e-3, 1e-3)]),
     "log": ("math.log", np.log, 4, [(0, 10), (0.5, 2), (0, 1e30)]),
