@@ -41,10 +41,11 @@ static Blobs largeBlobs(ModuleOp module) {
 }
 
 std::vector<OutputFile> printModule(ModuleOp module, const std::string &path) {
+  bool isBeside = path != "-"; // standard output gets all of the text
   std::string weights;
   Builder builder(module.getContext());
   NamedAttrList places;
-  for (auto &[name, handle] : largeBlobs(module)) {
+  for (auto &[name, handle] : isBeside ? largeBlobs(module) : Blobs()) {
     ArrayRef<char> bytes = handle.getBlob()->getData();
     weights.resize(llvm::alignTo(weights.size(), weightAlignment));
     int64_t place[] = {int64_t(weights.size()), int64_t(bytes.size())};
@@ -57,7 +58,9 @@ std::vector<OutputFile> printModule(ModuleOp module, const std::string &path) {
   llvm::raw_string_ostream stream(text);
   OpPrintingFlags flags;
   // The limit counts hexadecimal digits: two a byte, and the alignment.
-  flags.enableDebugInfo().elideLargeResourceString(2 * largestInlineBytes + 64);
+  flags.enableDebugInfo();
+  if (isBeside)
+    flags.elideLargeResourceString(2 * largestInlineBytes + 64);
   module.print(stream, flags);
   stream << "\n";
   module->removeAttr(weightsAttrName);

@@ -10,7 +10,7 @@ namespace onnxc {
 void dump(mlir::ModuleOp module, llvm::raw_ostream &stream);
 
 // For continuing: locations are kept, and weights above 1 MiB go to a file
-// beside, `path`.weights.
+// beside, `path`.weights, unless `path` is "-", standard output.
 std::vector<OutputFile> printModule(mlir::ModuleOp module,
                                     const std::string &path);
 

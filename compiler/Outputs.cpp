@@ -89,7 +89,7 @@ std::vector<std::string> Outputs::all() const {
   std::vector<std::string> paths{options.output};
   if (!options.report.empty())
     paths.push_back(options.report);
-  if (!emitsObject())
+  if (!emitsObject() && options.output != "-")
     paths.push_back(options.output + ".weights");
   else if (hasHeader())
     paths.push_back(header());
