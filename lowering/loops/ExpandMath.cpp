@@ -259,21 +259,20 @@ template <typename Pattern> LogicalResult expandAll(ModuleOp module) {
 
 void addFunctions(RewritePatternSet &patterns) {
   namespace el = elementary;
-  patterns
-      .add<Expand<math::ExpOp, el::exp>, Expand<math::Exp2Op, el::exp2>,
-           Expand<math::ExpM1Op, el::expm1>, Expand<math::LogOp, el::log>,
-           Expand<math::Log2Op, el::log2>, Expand<math::Log10Op, el::log10>,
-           Expand<math::Log1pOp, el::log1p>, Expand<math::TanhOp, el::tanh>,
-           Expand<math::SinhOp, el::sinh>, Expand<math::CoshOp, el::cosh>,
-           Expand<math::AsinhOp, el::asinh>, Expand<math::AcoshOp, el::acosh>,
-           Expand<math::AtanhOp, el::atanh>, Expand<math::SinOp, el::sin>,
-           Expand<math::CosOp, el::cos>, Expand<math::TanOp, el::tan>,
-           Expand<math::AsinOp, el::asin>, Expand<math::AcosOp, el::acos>,
-           Expand<math::AtanOp, el::atan>, Expand<math::Atan2Op, el::atan2>,
-           Expand<math::ErfOp, el::erf>, Expand<math::PowFOp, powOf>,
-           Expand<math::CbrtOp, el::cbrt>, Expand<math::RsqrtOp, el::rsqrt>,
-           Expand<arith::RemFOp, el::remainder>, ExpandIntegerPower>(
-          patterns.getContext());
+  patterns.add<Expand<math::ExpOp, el::exp>, Expand<math::Exp2Op, el::exp2>,
+               Expand<math::ExpM1Op, el::expm1>, Expand<math::LogOp, el::log>,
+               Expand<math::Log2Op, el::log2>, Expand<math::Log10Op, el::log10>,
+               Expand<math::Log1pOp, el::log1p>, Expand<math::SinhOp, el::sinh>,
+               Expand<math::CoshOp, el::cosh>, Expand<math::AsinhOp, el::asinh>,
+               Expand<math::AcoshOp, el::acosh>,
+               Expand<math::AtanhOp, el::atanh>, Expand<math::SinOp, el::sin>,
+               Expand<math::CosOp, el::cos>, Expand<math::TanOp, el::tan>,
+               Expand<math::AsinOp, el::asin>, Expand<math::AcosOp, el::acos>,
+               Expand<math::AtanOp, el::atan>, Expand<math::Atan2Op, el::atan2>,
+               Expand<math::ErfOp, el::erf>, Expand<math::PowFOp, powOf>,
+               Expand<math::CbrtOp, el::cbrt>, Expand<math::RsqrtOp, el::rsqrt>,
+               Expand<arith::RemFOp, el::remainder>, ExpandIntegerPower>(
+      patterns.getContext());
 }
 
 void addRounding(RewritePatternSet &patterns) {
@@ -301,8 +300,11 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       addRounding(patterns);
     if (!target || !target.getHasScale())
       patterns.add<ExpandScale>(&getContext());
-    if (!target || !target.getHasFma())
-      patterns.add<Expand<math::FmaOp, elementary::fma>>(&getContext());
+    if (target && target.getHasFma())
+      patterns.add<Expand<math::TanhOp, elementary::tanh>>(&getContext());
+    else
+      patterns.add<Expand<math::TanhOp, elementary::tanhByPower>,
+                   Expand<math::FmaOp, elementary::fma>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

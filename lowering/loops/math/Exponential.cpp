@@ -106,7 +106,7 @@ Real expm1(Real x) {
 
 // A quotient of polynomials: a step less for each vector than by e^2x, and few
 // that wait for each other. Beyond the limit 1 is 2.5 units away.
-static Real tanhF32(Real x) {
+static Real tanhByQuotient(Real x) {
   Real magnitude = abs(x);
   Real square = magnitude * magnitude;
   Real inside =
@@ -114,20 +114,21 @@ static Real tanhF32(Real x) {
   return copySign(select(magnitude > 8.2, 1.0, atMost(inside, 1.0)), x);
 }
 
-static Real tanhF64(Real x) {
-  Real magnitude = atMost(abs(x), 20.0); // tanh rounds to 1 there
+Real tanhByPower(Real x) {
+  // Beyond the limit tanh rounds to 1.
+  Real magnitude = atMost(abs(x), x.pick(10.0, 20.0));
   auto [n, r] = splitExponent(magnitude * 2.0);
   Real power = powerOfTwo(n, x);
   Real t = power * reducedMinusOne(r) + (power - 1.0); // e^(2|x|) - 1
   return copySign(t / (t + 2.0), x);
 }
 
-Real tanh(Real x) { return x.isDouble() ? tanhF64(x) : tanhF32(x); }
+Real tanh(Real x) { return x.isDouble() ? tanhByPower(x) : tanhByQuotient(x); }
 
 // With e = e^x and n = e^2 + 2 e it is n / (n + 2): nothing cancels.
 Real tanhOfSoftplus(Real x) {
   // Beyond the limit it rounds to 1.
-  Real e = exp(atMost(x, 20.0));
+  Real e = expBy(closeExpOfReduced, atMost(x, 20.0));
   Real n = e * (e + 2.0);
   return n / (n + 2.0);
 }

@@ -11,7 +11,8 @@ Real exp(Real x);
 Real expOfNegative(Real x); // e^-x
 Real exp2(Real x);
 Real expm1(Real x);
-Real tanh(Real x);
+Real tanh(Real x); // with multiply-adds that round once
+Real tanhByPower(Real x);
 // tanh(log(1 + e^x))
 Real tanhOfSoftplus(Real x);
 Real sinh(Real x);
