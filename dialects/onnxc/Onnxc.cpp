@@ -40,6 +40,17 @@ int64_t weightsBytes(Operation *module) {
              llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
+static bool isListOfWeights(Attribute attribute) {
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  int64_t last = -1;
+  return list && llvm::all_of(list, [&](Attribute element) {
+           auto weight = dyn_cast<WeightAttr>(element);
+           bool follows = weight && weight.getOffset() > last;
+           last = follows ? weight.getOffset() : last;
+           return follows;
+         });
+}
+
 // What a module carries from stage to stage may have been written by a person.
 LogicalResult OnnxcDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
@@ -61,6 +72,10 @@ LogicalResult OnnxcDialect::verifyOperationAttribute(Operation *op,
     return op->emitError() << "'" << name << "' must be a string";
   if (name == largeDataAttrName && !isa<IntegerAttr>(attribute.getValue()))
     return op->emitError() << "'" << name << "' must be an integer";
+  if (name == weightsAttrName && !isListOfWeights(attribute.getValue()))
+    return op->emitError() << "'" << name
+                           << "' must be a list of #onnxc.weight in order of "
+                              "their offsets";
   if (name == targetAttrName && !isa<TargetAttr>(attribute.getValue()))
     return op->emitError() << "'" << name << "' must be a #onnxc.target";
   return success();
