@@ -12,11 +12,12 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     Each fact names its readers. `triple`, `cpu` and `features` are for codegen alone.
     - `vector_bits`: width of a vector register, 0 where there is none (tile choice, vectorization).
     - `vector_registers`: how many (register tiles: MR * NV + NV + 1 <= vector_registers).
-    - `fma_per_cycle`: full-width FMA a core issues per cycle (wide or tall register tiles).
+    - `fma_per_cycle`: full-width FMA a core issues per cycle (wide or tall register tiles, prefetching).
     - `l1_bytes`, `l2_bytes`: data caches of a core (register tiles; the roofline of a report).
-    - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (the roofline of a report).
+    - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (prefetching, the roofline of a
+      report).
     - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).
-    - `l2_bytes_per_cycle`: what L1 gets from L2 at most (register tiles; the roofline of a report).
+    - `l2_bytes_per_cycle`: what L1 gets from L2 at most (register tiles, prefetching, the roofline of a report).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.

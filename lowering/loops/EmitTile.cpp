@@ -409,7 +409,8 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t rows,
   int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
   if (weightsBytes(module) <= l3Bytes / 2)
     return std::nullopt;
-  int64_t cycles = rows * vectorsOfLine / target.getFmaPerCycle();
+  int64_t cycles =
+      rows * vectorsOfLine / std::max<int64_t>(target.getFmaPerCycle(), 1);
   if (cycles * farBytesPerCycle >= lineBytes)
     return Ahead{8 << 10, 1, TileValues::Cache::Second};
   if (lines >= every)
