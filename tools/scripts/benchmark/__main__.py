@@ -30,6 +30,7 @@ def options():
     parser.add_argument("--threads", default="1", help="numbers of threads, as 1,2 (default 1)")
     parser.add_argument("--seconds", type=float, default=3, help="for the calls of one model by all engines (3)")
     parser.add_argument("--mcpu", default="native", help="what onnxc compiles for")
+    parser.add_argument("--versus", metavar="CPU", help="also time what onnxc compiles for this one, as x86-64-v3")
     parser.add_argument("--accuracy", action="store_true",
                         help="errors against float64, with Winograd's filtering and without (--numerics=strict)")
     parser.add_argument("--no-openvino", action="store_true", help="ONNX Runtime only")
@@ -63,7 +64,8 @@ def model_file(name, folder):
 
 
 def measured(path, given, threads):
-    settings = {"threads": threads, "seconds": given.seconds, "mcpu": given.mcpu, "with_openvino": not given.no_openvino,
+    settings = {"threads": threads, "seconds": given.seconds, "mcpu": given.mcpu, "versus": given.versus,
+                "with_openvino": not given.no_openvino,
                 "wants_accuracy": given.accuracy and threads == 1 and path.stem in MODELS}
     done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("measure.py"), path, given.output,
                            json.dumps(settings)], capture_output=True, text=True)

@@ -83,7 +83,16 @@ def accuracy(row, model, inputs, library, work_folder, mcpu, found):
         (work_folder / f"{name}{kind}").unlink(missing_ok=True)
 
 
-def measure(path, work_folder, threads, seconds, mcpu, wants_accuracy, with_openvino):
+def compiled_for(cpu, path, work_folder, library, inputs, outputs, threads):
+    """One more engine: the same compiler for another processor of this kind."""
+    target = work_folder / f"{name_of(path)}-{cpu}.o"
+    engines.compile_model(path, target, f"--mcpu={cpu}")
+    engine = engines.Onnxc(library, target, inputs, outputs, threads)
+    engine.name = "versus"
+    return engine
+
+
+def measure(path, work_folder, threads, seconds, mcpu, versus, wants_accuracy, with_openvino):
     name = name_of(path)
     row = {"model": name, "threads": threads}
     try:
@@ -108,6 +117,10 @@ def measure(path, work_folder, threads, seconds, mcpu, wants_accuracy, with_open
         running.insert(0, ours)
         found["onnxc"] = ours.outputs()
         row["arena_bytes"], row["code_bytes"] = ours.arena_bytes, ours.code_bytes
+    if versus and (other := tried(row, "versus", lambda: compiled_for(versus, path, work_folder, library, inputs,
+                                                                      found["ort"], threads))):
+        running.append(other)
+        found["versus"] = other.outputs()
     for engine in [engine for engine in found if engine != "ort"]:
         row[f"{engine}_error"] = doubles.difference(found[engine], found["ort"])
     interleaved(row, running, seconds)

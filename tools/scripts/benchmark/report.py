@@ -9,6 +9,7 @@ COLUMNS = (  # heading, width, text of a row
     ("OpenVINO ms", 12, lambda r: milliseconds(r, "openvino")),
     ("x ORT", 7, lambda r: times(faster(r, "ort"))),
     ("x OpenVINO", 11, lambda r: times(faster(r, "openvino"))),
+    ("x versus", 9, lambda r: times(faster(r, "versus"))),
     ("% peak", 7, lambda r: percent(r, "peak_percent")),
     ("% bandwidth", 12, lambda r: percent(r, "bandwidth_percent")),
     ("stack", 6, lambda r: times(stack(r))),
@@ -68,8 +69,9 @@ def geometric_mean(values):
 
 def means(rows):
     """How many times as fast as each peer and as the better one, over the rows that have both."""
-    found = {peer: geometric_mean([f for r in rows if (f := faster(r, peer))]) for peer in ("ort", "openvino", "best")}
-    words = {"ort": "ONNX Runtime", "openvino": "OpenVINO", "best": "the better of both"}
+    words = {"ort": "ONNX Runtime", "openvino": "OpenVINO", "best": "the better of both",
+             "versus": "onnxc for the other processor"}
+    found = {peer: geometric_mean([f for r in rows if (f := faster(r, peer))]) for peer in words}
     return ", ".join(f"{value:.3f} x {words[peer]}" for peer, value in found.items() if value)
 
 
