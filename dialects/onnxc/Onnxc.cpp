@@ -40,14 +40,15 @@ int64_t weightsBytes(Operation *module) {
              llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
+// Of constants without elements several have one offset.
 static bool isListOfWeights(Attribute attribute) {
   auto list = dyn_cast<ArrayAttr>(attribute);
-  int64_t last = -1;
+  int64_t last = 0;
   return list && llvm::all_of(list, [&](Attribute element) {
            auto weight = dyn_cast<WeightAttr>(element);
-           bool follows = weight && weight.getOffset() > last;
-           last = follows ? weight.getOffset() : last;
-           return follows;
+           int64_t before = last;
+           last = weight ? weight.getOffset() : 0;
+           return weight && last >= before;
          });
 }
 
