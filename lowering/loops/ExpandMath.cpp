@@ -188,6 +188,31 @@ using ExpandLogOfSoftplus =
 using ExpandExpOfNegative =
     ExpandOf<math::ExpOp, ofNegation, elementary::expOfNegative>;
 
+// e^x of which a number is taken in place where x is less than a limit: nobody
+// sees subnormal results. Normal ones of f32 begin at -87.3.
+template <auto emit> struct ExpandExpOfNormal : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getOperand();
+    auto select = op->hasOneUse() ? dyn_cast<arith::SelectOp>(*op->user_begin())
+                                  : arith::SelectOp();
+    auto isLess = select && select.getFalseValue() == op
+                      ? select.getCondition().getDefiningOp<arith::CmpFOp>()
+                      : arith::CmpFOp();
+    APFloat limit(0.0f);
+    if (!getElementTypeOrSelf(x).isF32() || !isLess ||
+        isLess.getPredicate() != arith::CmpFPredicate::OLT ||
+        isLess.getLhs() != x ||
+        !matchPattern(isLess.getRhs(), m_ConstantFloat(&limit)) ||
+        limit < APFloat(-87.0f))
+      return rewriter.notifyMatchFailure(op, "subnormal results are wanted");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, emit(Real{&b, x}).value);
+    return success();
+  }
+};
+
 // Integer powers by squaring. A negative exponent leaves 1 / x: 0, 1 or -1.
 struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -291,7 +316,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     if (failed(expandAll<ExpandTanhOfSoftplus>(getOperation())) ||
         failed(expandAll<ExpandLogOfSoftplus>(getOperation())) ||
-        failed(expandAll<ExpandExpOfNegative>(getOperation())))
+        failed(expandAll<ExpandExpOfNegative>(getOperation())) ||
+        failed(expandNormal(target && target.getHasScale())))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addFunctions(patterns);
@@ -307,6 +333,14 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                    Expand<math::FmaOp, elementary::fma>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
+  }
+
+  LogicalResult expandNormal(bool hasScale) {
+    if (hasScale)
+      return expandAll<ExpandExpOfNormal<elementary::expOfNormal>>(
+          getOperation());
+    return expandAll<ExpandExpOfNormal<elementary::expOfNormalByPower>>(
+        getOperation());
   }
 };
 

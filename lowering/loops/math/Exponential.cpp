@@ -91,6 +91,18 @@ Real expOfNegative(Real x) {
   return scale((polynomial(r, tail) * r - 1.0) * r + 1.0, n.integer);
 }
 
+Real expOfNormal(Real x) {
+  auto [n, r] = splitExponent(atMost(x, x.pick(89.0, 710.0)));
+  return scale(expOfReduced(r), n);
+}
+
+// Twice the half, so that 2^128 does not overflow early.
+Real expOfNormalByPower(Real x) {
+  auto [n, r] = splitExponent(atMost(x, x.pick(89.0, 710.0)));
+  Real power = expOfReduced(r);
+  return (power + power) * powerOfTwo(n - 1, x);
+}
+
 Real exp2(Real x) {
   Real inside =
       atLeast(atMost(x, x.pick(129.0, 1025.0)), x.pick(-151.0, -1076.0));

@@ -9,6 +9,9 @@ namespace onnxc::elementary {
 // Exponential.cpp
 Real exp(Real x);
 Real expOfNegative(Real x); // e^-x
+// For x whose e^x is normal or too large, or NaN; of others some number or NaN.
+Real expOfNormal(Real x);
+Real expOfNormalByPower(Real x);
 Real exp2(Real x);
 Real expm1(Real x);
 Real tanh(Real x); // with multiply-adds that round once

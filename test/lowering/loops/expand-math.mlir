@@ -215,3 +215,33 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
     return %y : vector<8xf64>
   }
 }
+
+// -----
+
+// Nobody sees subnormal powers, so that one product scales: no limit below, one addition, one shift.
+// CHECK-LABEL: @exp_where_it_is_normal
+// CHECK-NOT: arith.shrsi
+// CHECK: %[[POWER:.*]] = arith.shli
+// CHECK-NOT: arith.shrsi
+// CHECK: arith.select
+func.func @exp_where_it_is_normal(%x: vector<8xf32>) -> vector<8xf32> {
+  %limit = arith.constant dense<-73.0> : vector<8xf32>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %less = arith.cmpf olt, %x, %limit : vector<8xf32>
+  %power = math.exp %x : vector<8xf32>
+  %y = arith.select %less, %zero, %power : vector<8xi1>, vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @exp_where_it_may_be_subnormal
+// CHECK: arith.shrsi
+func.func @exp_where_it_may_be_subnormal(%x: vector<8xf32>) -> vector<8xf32> {
+  %limit = arith.constant dense<-90.0> : vector<8xf32>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %less = arith.cmpf olt, %x, %limit : vector<8xf32>
+  %power = math.exp %x : vector<8xf32>
+  %y = arith.select %less, %zero, %power : vector<8xi1>, vector<8xf32>
+  return %y : vector<8xf32>
+}

@@ -1,0 +1,69 @@
+// RUN: onnxc-opt --onnx-to-linalg --canonicalize --drop-small-shares --split-input-file %s | FileCheck %s
+
+// Shares that a product reads.
+// CHECK-LABEL: @attention
+// CHECK: math.exp
+// CHECK: arith.cmpf olt, %{{.*}}, %[[LIMIT:.*]] : f32
+// CHECK: arith.select
+func.func @attention(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>) -> tensor<4x8x5xf32> {
+  %axes = arith.constant dense<2> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %y = "onnx.MatMul"(%p, %v) : (tensor<4x8x16xf32>, tensor<4x16x5xf32>) -> tensor<4x8x5xf32>
+  return %y : tensor<4x8x5xf32>
+}
+
+// -----
+
+// Shares that the model returns keep all their digits.
+// CHECK-LABEL: @shares_are_returned
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @shares_are_returned(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>)
+    -> (tensor<4x8x16xf32>, tensor<4x8x5xf32>) {
+  %axes = arith.constant dense<2> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %y = "onnx.MatMul"(%p, %v) : (tensor<4x8x16xf32>, tensor<4x16x5xf32>) -> tensor<4x8x5xf32>
+  return %p, %y : tensor<4x8x16xf32>, tensor<4x8x5xf32>
+}
+
+// -----
+
+// Powers of anything but the distance from the largest may be as small as they are.
+// CHECK-LABEL: @powers_of_x
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @powers_of_x(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>) -> tensor<4x8x5xf32> {
+  %axes = arith.constant dense<2> : tensor<1xi64>
+  %e = "onnx.Exp"(%s) : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %y = "onnx.MatMul"(%p, %v) : (tensor<4x8x16xf32>, tensor<4x16x5xf32>) -> tensor<4x8x5xf32>
+  return %y : tensor<4x8x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @strict
+// CHECK-NOT: arith.select
+module @strict attributes {onnxc.numerics = "strict"} {
+func.func @model(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>) -> tensor<4x8x5xf32> {
+  %axes = arith.constant dense<2> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %y = "onnx.MatMul"(%p, %v) : (tensor<4x8x16xf32>, tensor<4x16x5xf32>) -> tensor<4x8x5xf32>
+  return %y : tensor<4x8x5xf32>
+}
+}
