@@ -94,9 +94,15 @@ private:
   void endTap();
   bool tapsShareVectors();
   std::pair<int64_t, int64_t> stepsAlong(unsigned tap);
-  int64_t tilesOfPanel();
-  mlir::OpFoldResult firstLine(const Tile &tile, int64_t lines, int64_t share);
+  struct Turn {
+    mlir::OpFoldResult count, number;
+  };
+  Turn turnOf(const Tile &tile);
   void moveToNextPanel(Tile &tile);
+  void prefetchSlice(mlir::OpOperand *input, const Tile &tile, Turn turn,
+                     int64_t perLine);
+  void prefetchStream(mlir::OpOperand *input, const Tile &tile,
+                      int64_t perLine);
   void prefetchWeights(const Tile &tile);
   // How far a row's element lies from one that exists, and the lanes to read:
   // all or none.

@@ -65,6 +65,19 @@ OpFoldResult floorDivide(ImplicitLocOpBuilder &b, OpFoldResult lhs,
                           .getResult());
 }
 
+OpFoldResult ceilDivide(ImplicitLocOpBuilder &b, OpFoldResult lhs,
+                        OpFoldResult rhs) {
+  std::optional<int64_t> x = getConstantIntValue(lhs),
+                         y = getConstantIntValue(rhs);
+  if (x && y)
+    return number(b, llvm::divideCeil(*x, *y));
+  if (y == 1)
+    return lhs;
+  return OpFoldResult(
+      arith::CeilDivUIOp::create(b, asValue(b, lhs), asValue(b, rhs))
+          .getResult());
+}
+
 // One of two indices, which arith's operation chooses where they are unknown.
 template <typename Op>
 static OpFoldResult

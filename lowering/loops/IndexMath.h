@@ -15,6 +15,9 @@ mlir::OpFoldResult multiply(mlir::ImplicitLocOpBuilder &b,
                             mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
 mlir::OpFoldResult floorDivide(mlir::ImplicitLocOpBuilder &b,
                                mlir::OpFoldResult lhs, int64_t rhs);
+// For lhs >= 0, rhs > 0.
+mlir::OpFoldResult ceilDivide(mlir::ImplicitLocOpBuilder &b,
+                              mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
 mlir::OpFoldResult minimum(mlir::ImplicitLocOpBuilder &b,
                            mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
 mlir::OpFoldResult maximum(mlir::ImplicitLocOpBuilder &b,

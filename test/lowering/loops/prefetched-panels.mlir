@@ -8,18 +8,20 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
     vector_registers = 16, fma_per_cycle = 2, l1_bytes = 4096, l2_bytes = 16384, index_bits = 64, heap = true,
     has_f16 = true>} {
 
-// Four tiles of two rows read a panel, whose rows are two cache lines: tiles ask for the first line of each row of the
-// next panel and for the second one in turn.
+// Four tiles of two rows read a panel of 64 rows of 32 elements: each asks for a slice of the next one, 8 elements in
+// each of its steps.
 // CHECK-LABEL: func.func private @k_
 // CHECK: scf.for %[[PANEL:[^ ]*]] =
 // CHECK: scf.for %[[ROW:[^ ]*]] =
 // CHECK: scf.for %[[K:[^ ]*]] =
 // CHECK: %[[TILE:.*]] = arith.floordivsi %[[ROW]], %c2
-// CHECK: %[[PAIR:.*]] = arith.floordivsi %[[TILE]], %c2
-// CHECK: %[[BEFORE:.*]] = arith.muli %[[PAIR]], %c2
-// CHECK: %[[WHICH:.*]] = arith.subi %[[TILE]], %[[BEFORE]]
-// CHECK: arith.muli %[[WHICH]], %c16
-// CHECK: memref.prefetch {{.*}} locality<2>
+// CHECK: %[[SLICE:.*]] = arith.muli %[[TILE]], %c64
+// CHECK: %[[STEP:.*]] = arith.addi %[[SLICE]], %[[K]]
+// CHECK: %[[PLACE:.*]] = arith.muli %[[STEP]], %c8
+// CHECK: %[[NEXT:.*]] = arith.addi %[[PANEL]], %c1
+// CHECK: %[[BEGIN:.*]] = arith.muli %c2048{{.*}}, %[[NEXT]]
+// CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[PLACE]]
+// CHECK: memref.prefetch {{.*}}[%[[AT]]], read, locality<2>
 // CHECK-NOT: memref.prefetch
 // CHECK: return
 func.func @panels(%A: memref<8x64xf32>, %W: memref<2x64x32xf32>, %C: memref<8x64xf32>) {
