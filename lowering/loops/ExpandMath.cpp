@@ -188,27 +188,22 @@ using ExpandLogOfSoftplus =
 using ExpandExpOfNegative =
     ExpandOf<math::ExpOp, ofNegation, elementary::expOfNegative>;
 
-// e^x of which a number is taken in place where x is less than a limit: nobody
-// sees subnormal results. Normal ones of f32 begin at -87.3.
-template <auto emit> struct ExpandExpOfNormal : OpRewritePattern<math::ExpOp> {
+// A choice between 0 and e^x that leaves no subnormal number.
+template <auto emit>
+struct ExpandExpOrZero : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::ExpOp op,
+  LogicalResult matchAndRewrite(arith::SelectOp op,
                                 PatternRewriter &rewriter) const override {
-    Value x = op.getOperand();
-    auto select = op->hasOneUse() ? dyn_cast<arith::SelectOp>(*op->user_begin())
-                                  : arith::SelectOp();
-    auto isLess = select && select.getFalseValue() == op
-                      ? select.getCondition().getDefiningOp<arith::CmpFOp>()
-                      : arith::CmpFOp();
-    APFloat limit(0.0f);
-    if (!getElementTypeOrSelf(x).isF32() || !isLess ||
+    auto power = op.getFalseValue().getDefiningOp<math::ExpOp>();
+    auto isLess = op.getCondition().getDefiningOp<arith::CmpFOp>();
+    if (!power || !isLess || !getElementTypeOrSelf(op.getType()).isF32() ||
+        !isNumber(op.getTrueValue(), 0.0) ||
         isLess.getPredicate() != arith::CmpFPredicate::OLT ||
-        isLess.getLhs() != x ||
-        !matchPattern(isLess.getRhs(), m_ConstantFloat(&limit)) ||
-        limit < APFloat(-87.0f))
-      return rewriter.notifyMatchFailure(op, "subnormal results are wanted");
+        isLess.getLhs() != power.getOperand() ||
+        !isNumber(isLess.getRhs(), elementary::leastExponent))
+      return rewriter.notifyMatchFailure(op, "not of the form looked for");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, emit(Real{&b, x}).value);
+    rewriter.replaceOp(op, emit(Real{&b, power.getOperand()}).value);
     return success();
   }
 };
@@ -317,7 +312,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     if (failed(expandAll<ExpandTanhOfSoftplus>(getOperation())) ||
         failed(expandAll<ExpandLogOfSoftplus>(getOperation())) ||
         failed(expandAll<ExpandExpOfNegative>(getOperation())) ||
-        failed(expandNormal(target && target.getHasScale())))
+        failed(expandExpOrZero(target && target.getHasScale())))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addFunctions(patterns);
@@ -335,11 +330,10 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       signalPassFailure();
   }
 
-  LogicalResult expandNormal(bool hasScale) {
+  LogicalResult expandExpOrZero(bool hasScale) {
     if (hasScale)
-      return expandAll<ExpandExpOfNormal<elementary::expOfNormal>>(
-          getOperation());
-    return expandAll<ExpandExpOfNormal<elementary::expOfNormalByPower>>(
+      return expandAll<ExpandExpOrZero<elementary::expOrZero>>(getOperation());
+    return expandAll<ExpandExpOrZero<elementary::expOrZeroByPower>>(
         getOperation());
   }
 };

@@ -5,6 +5,7 @@
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/LaneBody.h"
+#include "lowering/loops/math/Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,10 +19,6 @@ namespace onnxc {
 #include "lowering/Passes.h.inc"
 
 namespace {
-
-// e to this is 2^-106: divided by a sum of a million such exponentials it is no
-// subnormal number yet.
-constexpr double leastExponent = -73.4;
 
 // The operation that makes what `op` yields of its elements.
 template <typename... OpTs> Operation *onlyOp(linalg::GenericOp op) {
@@ -141,7 +138,7 @@ void dropSmall(linalg::GenericOp op) {
   };
   Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
                                         power.getDefiningOp()->getOperand(0),
-                                        constant(leastExponent));
+                                        constant(elementary::leastExponent));
   yield->setOperand(0, arith::SelectOp::create(b, isSmall, constant(0), power));
 }
 

@@ -91,16 +91,20 @@ Real expOfNegative(Real x) {
   return scale((polynomial(r, tail) * r - 1.0) * r + 1.0, n.integer);
 }
 
-Real expOfNormal(Real x) {
-  auto [n, r] = splitExponent(atMost(x, x.pick(89.0, 710.0)));
-  return scale(expOfReduced(r), n);
+Real expOrZero(Real x) {
+  auto [n, r] = splitExponent(atMost(x, 89.0));
+  return select(x < leastExponent, 0.0, scale(expOfReduced(r), n));
 }
 
-// Twice the half, so that 2^128 does not overflow early.
-Real expOfNormalByPower(Real x) {
-  auto [n, r] = splitExponent(atMost(x, x.pick(89.0, 710.0)));
-  Real power = expOfReduced(r);
-  return (power + power) * powerOfTwo(n - 1, x);
+// Twice by half of the power: 2^128 does not overflow early, and half of
+// 2^-126, the least there is, has the exponent and the bits of 0.
+Real expOrZeroByPower(Real x) {
+  auto [n, r] = splitExponent(atLeast(atMost(x, 89.0), -87.3));
+  llvm::SmallVector<double> tail(std::begin(shortTailF32),
+                                 std::end(shortTailF32));
+  for (double &coefficient : tail)
+    coefficient *= 2;
+  return ((polynomial(r, tail) * r + 2.0) * r + 2.0) * powerOfTwo(n - 1, x);
 }
 
 Real exp2(Real x) {

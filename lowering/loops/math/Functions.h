@@ -9,9 +9,11 @@ namespace onnxc::elementary {
 // Exponential.cpp
 Real exp(Real x);
 Real expOfNegative(Real x); // e^-x
-// For x whose e^x is normal or too large, or NaN; of others some number or NaN.
-Real expOfNormal(Real x);
-Real expOfNormalByPower(Real x);
+// e^x of f32, and 0 for x < leastExponent: a little above the smallest normal
+// number.
+inline constexpr float leastExponent = -86.98997f;
+Real expOrZero(Real x);
+Real expOrZeroByPower(Real x); // without an instruction that scales
 Real exp2(Real x);
 Real expm1(Real x);
 Real tanh(Real x); // with multiply-adds that round once

@@ -218,14 +218,15 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 
 // -----
 
-// Nobody sees subnormal powers, so that one product scales: no limit below, one addition, one shift.
-// CHECK-LABEL: @exp_where_it_is_normal
+// Nobody sees subnormal powers, so that one product scales, by 0 in the end.
+// CHECK-LABEL: @exp_or_zero
 // CHECK-NOT: arith.shrsi
-// CHECK: %[[POWER:.*]] = arith.shli
-// CHECK-NOT: arith.shrsi
-// CHECK: arith.select
-func.func @exp_where_it_is_normal(%x: vector<8xf32>) -> vector<8xf32> {
-  %limit = arith.constant dense<-73.0> : vector<8xf32>
+// CHECK: %[[SCALE:.*]] = arith.shli
+// CHECK: %[[POWER:.*]] = arith.bitcast %[[SCALE]]
+// CHECK: %[[Y:.*]] = arith.mulf %{{.*}}, %[[POWER]]
+// CHECK: return %[[Y]]
+func.func @exp_or_zero(%x: vector<8xf32>) -> vector<8xf32> {
+  %limit = arith.constant dense<-86.98997> : vector<8xf32>
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %less = arith.cmpf olt, %x, %limit : vector<8xf32>
   %power = math.exp %x : vector<8xf32>
@@ -235,10 +236,11 @@ func.func @exp_where_it_is_normal(%x: vector<8xf32>) -> vector<8xf32> {
 
 // -----
 
-// CHECK-LABEL: @exp_where_it_may_be_subnormal
+// CHECK-LABEL: @exp_or_zero_at_another_limit
 // CHECK: arith.shrsi
-func.func @exp_where_it_may_be_subnormal(%x: vector<8xf32>) -> vector<8xf32> {
-  %limit = arith.constant dense<-90.0> : vector<8xf32>
+// CHECK: arith.select
+func.func @exp_or_zero_at_another_limit(%x: vector<8xf32>) -> vector<8xf32> {
+  %limit = arith.constant dense<-73.0> : vector<8xf32>
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %less = arith.cmpf olt, %x, %limit : vector<8xf32>
   %power = math.exp %x : vector<8xf32>

@@ -32,15 +32,17 @@ def softplus(x):
 SOFTPLUS = ["%size = math.absf %a", "%negated = arith.negf %size", "%power = math.exp %negated",
             "%log = math.log1p %power", "%positive = arith.maximumf %a, %e", "%s = arith.addf %positive, %log"]
 NEGATED = ["%s = arith.negf %a"]
-# Below %e another number is taken.
-LIMITED = ["%power = math.exp %a", "%less = arith.cmpf olt, %a, %e", "%s = arith.select %less, %e, %power : MASK"]
-COMPOSED = {"exp_of_negative": NEGATED, "exp_of_normal": LIMITED, "softplus": SOFTPLUS, "tanh_of_softplus": SOFTPLUS,
+# Where the pass makes zeros of powers.
+LEAST = -86.98997
+OR_ZERO = ["%power = math.exp %a", "%less = arith.cmpf olt, %a, %e", "%nothing = arith.constant ZERO",
+           "%s = arith.select %less, %nothing, %power : MASK"]
+COMPOSED = {"exp_of_negative": NEGATED, "exp_or_zero": OR_ZERO, "softplus": SOFTPLUS, "tanh_of_softplus": SOFTPLUS,
             "tanh_of_log": ["%power = math.exp %a", "%sum = arith.addf %power, %e", "%s = math.log %sum"]}
 # name: operation, reference, allowed error, ranges to draw from
 FUNCTIONS = {
     "exp": ("math.exp", np.exp, 4, [(-104, 89), (-1, 1), (-750, 710)]),
     "exp_of_negative": ("math.exp", lambda x: np.exp(-x), 4, [(-89, 104), (-1, 1), (-710, 750)]),
-    "exp_of_normal": ("math.absf", lambda x: np.where(x < -73.5, 73.5, np.exp(x)), 4, [(-104, 89), (-1, 1), (88, 89)]),
+    "exp_or_zero": ("math.absf", lambda x: np.where(x < LEAST, 0, np.exp(x)), 4, [(-104, 89), (-1, 1), (88, 89), (-87, -86.9)]),
     "exp2": ("math.exp2", np.exp2, 4, [(-151, 129), (-1, 1)]),
     "expm1": ("math.expm1", np.expm1, 4, [(-20, 89), (-1, 1), (-1e-3, 1e-3)]),
     "log": ("math.log", np.log, 4, [(0, 10), (0.5, 2), (0, 1e30)]),
@@ -84,7 +86,7 @@ BINARY = {"pow", "atan2", "remainder"}
 EXPONENTS = {"pow_quarter": 0.25, "pow_three_quarters": 0.75, "pow_minus_quarter": -0.25, "pow_minus_half": -0.5,
              "pow_minus_three_quarters": -0.75, "pow_minus_three_halves": -1.5, "pow_minus_two": -2.0,
              "pow_minus_five_halves": -2.5, "pow_minus_three": -3.0}
-CONSTANTS = EXPONENTS | {"exp_of_normal": -73.5, "softplus": 0.0, "tanh_of_softplus": 0.0, "tanh_of_log": 1.0}
+CONSTANTS = EXPONENTS | {"exp_or_zero": LEAST, "softplus": 0.0, "tanh_of_softplus": 0.0, "tanh_of_log": 1.0}
 # On a target without vectors these are arithmetic too.
 ROUNDING = {
     "floor": ("math.floor", np.floor, 0, [(-10, 10), (-1e7, 1e7)]),
@@ -115,7 +117,8 @@ def kernel(name, element, lanes):
         number = CONSTANTS[name] if lanes == 1 else f"dense<{CONSTANTS[name]}>"
         arguments, constant = "%a, %e", f"  %e = arith.constant {number} : {value}\n"
     mask = "i1" if lanes == 1 else f"vector<{lanes}xi1>"
-    steps = "".join(f"    {step} : {value}\n" for step in COMPOSED.get(name, [])).replace("MASK :", f"{mask},")
+    steps = "".join(f"    {step} : {value}\n" for step in COMPOSED.get(name, []))
+    steps = steps.replace("MASK :", f"{mask},").replace("ZERO", "0.0" if lanes == 1 else "dense<0.0>")
     result = f"{operation} {arguments}"
     if name in COMPOSED:
         result = f"{operation} %s" if operation else "arith.addf %s, %e"
@@ -142,10 +145,10 @@ def run(*command, **options):
 SCALES = """#onnxc.target<triple = "x86_64-linux-gnu", cpu = "", features = "",
   vector_bits = 512, vector_registers = 32, fma_per_cycle = 2, l1_bytes = 0, l2_bytes = 0,
   index_bits = 64, heap = true, has_f16 = true, has_scale = true, has_fma = true>"""
-SCALED = {"exp", "exp_of_normal", "exp2", "pow", "sinh", "cosh", "softplus", "tanh_of_softplus"}
+SCALED = {"exp", "exp_or_zero", "exp2", "pow", "sinh", "cosh", "softplus", "tanh_of_softplus"}
 # Those that are shorter, or no longer as close, where multiply-adds round once.
 FUSES = SCALES.replace("has_scale = true", "has_scale = false")
-FUSED = {"exp", "exp_of_negative", "exp_of_normal", "sinh", "cosh", "tanh", "tanh_of_softplus", "tanh_of_log"}
+FUSED = {"exp", "exp_of_negative", "exp_or_zero", "sinh", "cosh", "tanh", "tanh_of_softplus", "tanh_of_log"}
 
 
 def compile_library(names, folder, target, cpu):
