@@ -237,7 +237,22 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       roles.reductions.push_back(loop);
+  // The lanes that hold one element of their group each serve all taps along a
+  // row, so these come innermost.
+  std::optional<unsigned> within = loopWithinGroup(root);
+  if (within == roles.reductions.back() && roles.reductions.size() > 1 &&
+      !isStrict(root->getParentOfType<ModuleOp>()))
+    std::swap(roles.reductions.back(), *std::next(roles.reductions.rbegin()));
   return roles;
+}
+
+std::optional<unsigned> loopWithinGroup(linalg::GenericOp root) {
+  for (AffineMap map : root.getIndexingMapsArray())
+    for (AffineExpr index : map.getResults())
+      if (std::optional<GroupIndex> group = groupIndex(index);
+          group && group->within)
+        return group->within;
+  return std::nullopt;
 }
 
 bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,

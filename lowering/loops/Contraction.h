@@ -17,6 +17,8 @@ struct GroupIndex {
   int64_t maps, channels;
 };
 std::optional<GroupIndex> groupIndex(mlir::AffineExpr index);
+// The loop over the elements of a group, of which lanes take one.
+std::optional<unsigned> loopWithinGroup(mlir::linalg::GenericOp root);
 
 // The roles of the loops of `root`. A register tile is `row` by `vector`.
 struct LoopRoles {

@@ -150,6 +150,8 @@ bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,
   } else if (window) {
     return false;
   }
+  if (loopWithinGroup(root) == loop)
+    return true;
   int64_t few =
       isDepthwise(root, nest.roles) ? shortDepthwiseReduction : shortReduction;
   return *extent == 1 || (loops.size() == 1 && *extent <= few);
@@ -234,7 +236,8 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
       if (rows.begin >= rows.end)
         continue;
       reduce(loops.drop_front(), tile, rows, sums);
-      if (!sharesVectors && isBlock(loops.drop_front(), tile))
+      bool isFull = !sharesVectors || loopWithinGroup(root) == loop;
+      if (isFull && isBlock(loops.drop_front(), tile))
         endTap();
     }
     return;

@@ -96,6 +96,9 @@ def standard_kernels():
         yield f"depthwise 3x3 {edge}", convolution((edge, edge), channels, channels, 3, channels), []
         yield (f"depthwise 3x3 {edge}, stride 2", convolution((edge, edge), channels, channels, 3, channels, 2), [])
         yield f"grouped 3x3 {edge}", convolution((edge, edge), channels, channels, 3, channels // 32), []
+    for width in (2, 4, 8):
+        yield f"3x3 28, groups of {width}", convolution((28, 28), 128, 128, 3, 128 // width), []
+        yield f"3x3 28, groups of {width}, stride 2", convolution((28, 28), 128, 128, 3, 128 // width, 2), []
     yield "first layer 3x3", convolution((224, 224), 3, 32, 3, stride=2), []
     yield "first layer 7x7", convolution((224, 224), 3, 64, 7, stride=2), []
     for edge, channels in ((160, 16), (80, 32)):
