@@ -270,6 +270,39 @@ struct ExpandScale : OpRewritePattern<LLVM::CallIntrinsicOp> {
   }
 };
 
+// x86 scales by a whole number that is a float, which is where most come from.
+struct ScaleByReal : OpRewritePattern<LLVM::CallIntrinsicOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LLVM::CallIntrinsicOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = op.getIntrin() == elementary::scaleIntrinsic
+                    ? dyn_cast<VectorType>(op.getResult(0).getType())
+                    : VectorType();
+    int64_t lanes = type ? type.getNumElements() : 0;
+    if (lanes != 4 && lanes != 8 && lanes != 16)
+      return rewriter.notifyMatchFailure(op, "no vector of a machine");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Real x = {&b, op.getArgs()[0]};
+    std::optional<Real> n = elementary::realOfNearest({&b, op.getArgs()[1]}, x);
+    if (!n)
+      return rewriter.notifyMatchFailure(op, "an integer of elsewhere");
+    auto number = [&](unsigned bits, int64_t value) {
+      return arith::ConstantOp::create(
+          b, b.getIntegerAttr(b.getIntegerType(bits), value));
+    };
+    // All lanes; with 512 bits, and the current rounding.
+    SmallVector<Value> operands = {x.value, n->value, x.value,
+                                   number(std::max<int64_t>(lanes, 8), -1)};
+    if (lanes == 16)
+      operands.push_back(number(32, 4));
+    std::string name =
+        "llvm.x86.avx512.mask.scalef.ps." + std::to_string(32 * lanes);
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, type, b.getStringAttr(name), operands);
+    return success();
+  }
+};
+
 // Compositions go before their parts.
 template <typename Pattern> LogicalResult expandAll(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -321,6 +354,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       addRounding(patterns);
     if (!target || !target.getHasScale())
       patterns.add<ExpandScale>(&getContext());
+    else
+      patterns.add<ScaleByReal>(&getContext());
     if (target && target.getHasFma())
       patterns.add<Expand<math::TanhOp, elementary::tanh>>(&getContext());
     else

@@ -181,6 +181,18 @@ Nearest nearest(Real x) {
   return {sum - zero, bitsOf(sum) - counterBits(x)};
 }
 
+std::optional<Real> realOfNearest(Bits n, Real like) {
+  auto difference = n.value.getDefiningOp<arith::SubIOp>();
+  auto bits = difference ? difference.getLhs().getDefiningOp<arith::BitcastOp>()
+                         : arith::BitcastOp();
+  APInt offset;
+  if (!bits || bits.getIn().getType() != like.value.getType() ||
+      !matchPattern(difference.getRhs(), m_ConstantInt(&offset)) ||
+      offset != counterBits(like))
+    return std::nullopt;
+  return Real{like.builder, bits.getIn()} - counter(like);
+}
+
 Real powerOfTwo(Bits n, Real like) {
   return realOf((n + like.bias()) << like.mantissa(), like);
 }

@@ -119,6 +119,8 @@ struct Nearest {
   Bits integer;
 };
 Nearest nearest(Real x);
+// The float, where `n` is such an integer of type `like`.
+std::optional<Real> realOfNearest(Bits n, Real like);
 
 // 2^n for a normal result.
 Real powerOfTwo(Bits n, Real like);
