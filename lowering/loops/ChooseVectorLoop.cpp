@@ -10,7 +10,7 @@ namespace onnxc::nests {
 
 NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
     : b(b), nest(nest), permutes(machine.permutes),
-      registers(machine.registers) {
+      registers(machine.registers), l2Bytes(machine.l2Bytes) {
   turns = machine.vectorBits && isVectorizable(nest.op) && chooseTile(machine);
   if (turns)
     return;

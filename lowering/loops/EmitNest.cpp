@@ -325,9 +325,12 @@ Lanes lanesOf(Operation *op) {
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   int64_t bits = target ? target.getVectorBits() : 0;
   // Narrower machines pay for each lane of a masked access.
-  return {bits, bits >= 256, target ? target.getVectorRegisters() : 0,
+  return {bits,
+          bits >= 256,
+          target ? target.getVectorRegisters() : 0,
           target && target.getHasPermute(),
-          target ? chainsSideBySide(target) : 1};
+          target ? chainsSideBySide(target) : 1,
+          target ? target.getL2Bytes() : 0};
 }
 
 void emitNest(ImplicitLocOpBuilder &b, Nest nest, Lanes lanes) {

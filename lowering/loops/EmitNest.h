@@ -12,6 +12,7 @@ struct Lanes {
   int64_t registers = 0;  // of vectors
   bool permutes = false;  // takes f32 lanes by a vector of indices
   int64_t chains = 1;     // vectors of a long body in one iteration
+  int64_t l2Bytes = 0;    // 0: there is no such cache
 };
 Lanes lanesOf(mlir::Operation *op);
 

@@ -81,7 +81,8 @@ private:
   // Tiles.
   void turnTiles();
   Range tilesAlong(unsigned loop);
-  void turnTile(const Place &corner);
+  void turnTile(const Place &corner, std::optional<unsigned> along);
+  bool leavesL2();
   void over(llvm::ArrayRef<Range> ranges, const Place &place,
             llvm::function_ref<void(const Place &)> body);
   llvm::SmallVector<unsigned> orderOf(const NestOperand &operand);
@@ -111,7 +112,7 @@ private:
   int64_t lanes = 0;
   bool masks = false, permutes, turns = false;
   unsigned unroll = 1;
-  int64_t registers = 0;
+  int64_t registers = 0, l2Bytes = 0;
   bool isLong = false; // what a step does
   llvm::SmallVector<unsigned> outer, folded;
   llvm::SmallVector<Combiner> combiners;
