@@ -30,12 +30,16 @@ template <typename... OpTs> Operation *onlyOp(linalg::GenericOp op) {
   return isOnly ? result : nullptr;
 }
 
-// The tensor whose elements the body sees as `element`.
-Value tensorOf(linalg::GenericOp op, Value element) {
+// What the body sees an element of as `element`; null if nothing.
+OpOperand *operandOf(linalg::GenericOp op, Value element) {
   auto argument = dyn_cast<BlockArgument>(element);
-  return argument && argument.getOwner() == op.getBody()
-             ? op.getMatchingOpOperand(argument)->get()
-             : Value();
+  bool isOwn = argument && argument.getOwner() == op.getBody();
+  return isOwn ? op.getMatchingOpOperand(argument) : nullptr;
+}
+
+Value tensorOf(linalg::GenericOp op, Value element) {
+  OpOperand *operand = operandOf(op, element);
+  return operand ? operand->get() : Value();
 }
 
 // Whether `op` only moves elements of `value`.
@@ -63,24 +67,92 @@ Value originOf(Value value) {
   return value;
 }
 
-// Whether `value` is a reduction of `tensor`, in some shape.
-template <typename OpT> bool isReductionOf(Value value, Value tensor) {
+// The reduction of `tensor` that `value` is, in some shape; null if it is none.
+template <typename OpT>
+linalg::GenericOp reductionOf(Value value, Value tensor) {
   auto op = originOf(value).getDefiningOp<linalg::GenericOp>();
   if (!op || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
-    return false;
+    return nullptr;
   std::optional<Combiner> combiner = combinerOf(op, 0);
-  return combiner && isa<OpT>(combiner->op) &&
-         tensorOf(op, combiner->folded) == tensor;
+  bool isFound = combiner && isa<OpT>(combiner->op) &&
+                 tensorOf(op, combiner->folded) == tensor;
+  return isFound ? op : nullptr;
 }
 
 // Whether `value` is made of the sum of `powers` alone.
 bool isOfSum(Value value, Value powers) {
-  if (isReductionOf<arith::AddFOp>(value, powers))
+  if (reductionOf<arith::AddFOp>(value, powers))
     return true;
   auto op = originOf(value).getDefiningOp<linalg::GenericOp>();
   Operation *division = onlyOp<arith::DivFOp>(op);
   Value sum = division ? tensorOf(op, division->getOperand(1)) : Value();
-  return sum && isReductionOf<arith::AddFOp>(sum, powers);
+  return sum && reductionOf<arith::AddFOp>(sum, powers);
+}
+
+// The indices into what `op` moves of the element that it puts at `indices`;
+// nothing where dimensions are divided or joined that are longer than one.
+std::optional<SmallVector<AffineExpr>> indicesBehind(Operation *op,
+                                                     ArrayRef<AffineExpr> at) {
+  MLIRContext *context = op->getContext();
+  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+    AffineMap result = generic.getIndexingMapsArray().back();
+    if (!result.isPermutation())
+      return std::nullopt;
+    auto position = AffineMap::get(result.getNumDims(), 0, at, context);
+    return llvm::to_vector(generic.getIndexingMapsArray()
+                               .front()
+                               .compose(inversePermutation(result))
+                               .compose(position)
+                               .getResults());
+  }
+  bool expands = isa<tensor::ExpandShapeOp>(op);
+  if (!expands && !isa<tensor::CollapseShapeOp>(op))
+    return std::nullopt;
+  auto groups =
+      expands ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
+              : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+  auto longer = cast<ShapedType>(expands ? op->getResult(0).getType()
+                                         : op->getOperand(0).getType());
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  SmallVector<AffineExpr> behind(expands ? groups.size() : longer.getRank(),
+                                 zero);
+  for (auto [joined, group] : llvm::enumerate(groups)) {
+    auto isLong = [&](int64_t dim) { return longer.getDimSize(dim) != 1; };
+    if (llvm::count_if(group, isLong) > 1)
+      return std::nullopt;
+    auto dim = llvm::find_if(group, isLong);
+    if (dim != group.end())
+      behind[expands ? joined : *dim] = at[expands ? *dim : joined];
+  }
+  return behind;
+}
+
+// Whether element i of `value`, at indices of `op`, is the reduction of the row
+// that element i of the result is in: both have the shape of what is reduced.
+bool isOfItsRow(linalg::GenericOp op, OpOperand &value,
+                linalg::GenericOp reduction) {
+  auto at = llvm::to_vector(op.getMatchingIndexingMap(&value).getResults());
+  Operation *moved = value.get().getDefiningOp();
+  for (; moved != reduction; moved = moved->getOperand(0).getDefiningOp()) {
+    auto behind = indicesBehind(moved, at);
+    if (!behind)
+      return false;
+    at = *behind;
+  }
+  SmallVector<AffineMap> maps = reduction.getIndexingMapsArray();
+  SmallVector<int64_t> extents = reduction.getStaticLoopRanges();
+  auto isSame = [&](auto pair) {
+    auto [index, row] = pair;
+    return index == row || extents[cast<AffineDimExpr>(row).getPosition()] == 1;
+  };
+  return maps.front().isIdentity() &&
+         llvm::all_of(llvm::zip_equal(at, maps.back().getResults()), isSame);
+}
+
+// Whether the result has the shape of the operand, element by element.
+bool isInPlace(linalg::GenericOp op, OpOperand &operand) {
+  return op.getMatchingIndexingMap(&operand).isIdentity() &&
+         op.getIndexingMapsArray().back().isIdentity();
 }
 
 // Whether only products read `value`, however they are laid out.
@@ -94,13 +166,14 @@ bool isOnlyMultiplied(Value value) {
          });
 }
 
-// Whether the powers are summed, and become shares that products read.
-bool becomesShares(Value powers) {
+// Whether the powers are summed along the rows of `maximum`, and become shares
+// that products read.
+bool becomesShares(Value powers, linalg::GenericOp maximum) {
   return llvm::all_of(powers.getUsers(), [&](Operation *user) {
     auto op = dyn_cast<linalg::GenericOp>(user);
     if (op && op->getNumResults() == 1 &&
-        isReductionOf<arith::AddFOp>(op.getResult(0), powers))
-      return true;
+        reductionOf<arith::AddFOp>(op.getResult(0), powers))
+      return op.getIndexingMapsArray() == maximum.getIndexingMapsArray();
     Operation *share = onlyOp<arith::MulFOp, arith::DivFOp>(op);
     if (!share || !isOnlyMultiplied(op.getResult(0)))
       return false;
@@ -117,16 +190,20 @@ bool isPowerOfShares(linalg::GenericOp op) {
   auto power = dyn_cast_or_null<math::ExpOp>(onlyOp<math::ExpOp>(op));
   if (!power || !power.getType().isF32())
     return false;
-  Value exponents = tensorOf(op, power.getOperand());
-  auto from = exponents ? exponents.getDefiningOp<linalg::GenericOp>()
+  OpOperand *exponents = operandOf(op, power.getOperand());
+  auto from = exponents ? exponents->get().getDefiningOp<linalg::GenericOp>()
                         : linalg::GenericOp();
   Operation *difference = onlyOp<arith::SubFOp>(from);
   if (!difference)
     return false;
-  Value x = tensorOf(from, difference->getOperand(0)),
-        most = tensorOf(from, difference->getOperand(1));
-  return x && most && isReductionOf<arith::MaximumFOp>(most, x) &&
-         becomesShares(op.getResult(0));
+  OpOperand *x = operandOf(from, difference->getOperand(0)),
+            *most = operandOf(from, difference->getOperand(1));
+  linalg::GenericOp maximum =
+      x && most ? reductionOf<arith::MaximumFOp>(most->get(), x->get())
+                : nullptr;
+  return maximum && isInPlace(op, *exponents) && isInPlace(from, *x) &&
+         isOfItsRow(from, *most, maximum) &&
+         becomesShares(op.getResult(0), maximum);
 }
 
 void dropSmall(linalg::GenericOp op) {

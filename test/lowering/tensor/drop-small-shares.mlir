@@ -53,6 +53,45 @@ func.func @powers_of_x(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>) -> tensor
 
 // -----
 
+// The largest of a column, not of the row.
+// CHECK-LABEL: @maximum_of_a_column
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @maximum_of_a_column(%s: tensor<16x16xf32>, %v: tensor<16x5xf32>) -> tensor<16x5xf32> {
+  %columns = arith.constant dense<0> : tensor<1xi64>
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %columns) {keepdims = 0 : i64} : (tensor<16x16xf32>, tensor<1xi64>) -> tensor<16xf32>
+  %turned = "onnx.Unsqueeze"(%max, %axes) : (tensor<16xf32>, tensor<1xi64>) -> tensor<16x1xf32>
+  %x = "onnx.Sub"(%s, %turned) : (tensor<16x16xf32>, tensor<16x1xf32>) -> tensor<16x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<16x16xf32>, tensor<1xi64>) -> tensor<16x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<16x16xf32>, tensor<16x1xf32>) -> tensor<16x16xf32>
+  %y = "onnx.MatMul"(%p, %v) : (tensor<16x16xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
+  return %y : tensor<16x5xf32>
+}
+
+// -----
+
+// Rows may all lie far below the largest element of all.
+// CHECK-LABEL: @maximum_of_all
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @maximum_of_all(%s: tensor<16x16xf32>, %v: tensor<16x5xf32>) -> tensor<16x5xf32> {
+  %all = arith.constant dense<[0, 1]> : tensor<2xi64>
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %all) {keepdims = 1 : i64} : (tensor<16x16xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<16x16xf32>, tensor<1x1xf32>) -> tensor<16x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<16x16xf32>, tensor<1xi64>) -> tensor<16x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<16x16xf32>, tensor<16x1xf32>) -> tensor<16x16xf32>
+  %y = "onnx.MatMul"(%p, %v) : (tensor<16x16xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
+  return %y : tensor<16x5xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @strict
 // CHECK-NOT: arith.select
 module @strict attributes {onnxc.numerics = "strict"} {
