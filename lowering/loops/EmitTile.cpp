@@ -382,7 +382,7 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
 // Tiles of rows that read a panel again and again have time: each asks for a
 // slice of the next one, a little in each step of its sums, so that none of
 // them waits. Slices are lines that follow each other, as a core's own
-// prefetcher expects: lines of each row in turn took Sapphire Rapids 1.2 times
+// prefetcher expects: lines of each row in turn took Emerald Rapids 1.2 times
 // as long.
 void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
                                        Turn turn, int64_t perLine) {
