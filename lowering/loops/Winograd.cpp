@@ -292,12 +292,13 @@ static SmallVector<std::array<double, 3>> filterMatrix(int64_t tile) {
           row(b, fb),      row(-b, fb), {0, 0, 1}};
 }
 
-std::vector<float> transformFilter(ArrayRef<float> filter, int64_t outputs,
-                                   int64_t inputs, WinogradAttr schedule) {
+void transformFilter(ArrayRef<float> filter, int64_t outputs, int64_t inputs,
+                     WinogradAttr schedule, MutableArrayRef<float> result) {
   SmallVector<std::array<double, 3>> matrix = filterMatrix(schedule.getTile());
   int64_t side = matrix.size(), width = schedule.getProduct().getColumns();
   int64_t panels = llvm::divideCeil(outputs, width);
-  std::vector<float> result(side * side * panels * inputs * width, 0.0f);
+  if (outputs % width)
+    llvm::fill(result, 0.0f);
   for (int64_t output = 0; output < outputs; ++output)
     for (int64_t input = 0; input < inputs; ++input) {
       const float *g = filter.data() + (output * inputs + input) * 9;
@@ -314,7 +315,6 @@ std::vector<float> transformFilter(ArrayRef<float> filter, int64_t outputs,
           result[(panel * inputs + input) * width + output % width] = value;
         }
     }
-  return result;
 }
 
 } // namespace onnxc

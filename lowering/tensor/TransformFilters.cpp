@@ -70,8 +70,6 @@ void transform(linalg::GenericOp root, TargetAttr target) {
   // Whole numbers are a quantized network's, whose sums are exact as they are.
   if (llvm::all_of(filter, [](float x) { return x == std::rint(x); }))
     return;
-  std::vector<float> transformed =
-      transformFilter(filter, outputs, inputs, schedule);
   int64_t side = schedule.getTile() + 2,
           columns = schedule.getProduct().getColumns();
   OpBuilder builder(root);
@@ -80,9 +78,11 @@ void transform(linalg::GenericOp root, TargetAttr target) {
        columns},
       builder.getF32Type());
   AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
-      transformed.size() * sizeof(float), 64, /*dataIsMutable=*/true);
-  std::memcpy(blob.getMutableData().data(), transformed.data(),
-              blob.getData().size());
+      type.getNumElements() * sizeof(float), 64, /*dataIsMutable=*/true);
+  transformFilter(
+      filter, outputs, inputs, schedule,
+      MutableArrayRef(reinterpret_cast<float *>(blob.getMutableData().data()),
+                      type.getNumElements()));
   Value source = arith::ConstantOp::create(
       builder, constant.getLoc(),
       DenseResourceElementsAttr::get(type, "winograd", std::move(blob)));
