@@ -75,7 +75,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createTurnLoneConvolutions());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
-  pm.addPass(createDropSmallShares());
+  pm.addPass(createDropSmallFactors());
   pm.addPass(createTransformFilters());
   pm.addPass(createPackLayouts());
 }

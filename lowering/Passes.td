@@ -239,12 +239,12 @@ def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }
 
-def DropSmallShares : Pass<"drop-small-shares", "mlir::ModuleOp"> {
-  let summary = "Makes zero of shares of a softmax that are too small to count in a product";
+def DropSmallFactors : Pass<"drop-small-factors", "mlir::ModuleOp"> {
+  let summary = "Makes zero of what is too small to count in a product";
   let description = [{
     A masked score of -100 has a share of 4e-44. That is a subnormal number, and a multiplication with one takes Intel's
     cores some 150 cycles. Where only products read the shares, those that would be subnormal beside the largest are zero.
-    Not with strict numerics.
+    So are subnormal weights, which training leaves where it lets a channel die. Not with strict numerics.
 
     ```mlir
     %e = math.exp %x : f32

@@ -1,4 +1,4 @@
-// RUN: onnxc-opt --onnx-to-linalg --canonicalize --drop-small-shares --split-input-file %s | FileCheck %s
+// RUN: onnxc-opt --onnx-to-linalg --canonicalize --drop-small-factors --split-input-file %s | FileCheck %s
 
 // Shares that a product reads.
 // CHECK-LABEL: @attention
@@ -88,6 +88,28 @@ func.func @maximum_of_all(%s: tensor<16x16xf32>, %v: tensor<16x5xf32>) -> tensor
   %p = "onnx.Div"(%e, %sum) : (tensor<16x16xf32>, tensor<16x1xf32>) -> tensor<16x16xf32>
   %y = "onnx.MatMul"(%p, %v) : (tensor<16x16xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
   return %y : tensor<16x5xf32>
+}
+
+// -----
+
+// Weights that training has let die; 1.2e-38 is no subnormal number.
+// CHECK-LABEL: @weights
+// CHECK: arith.constant dense<{{\[\[}}1.000000e+00, 0.000000e+00], [1.200000e-38, -2.000000e+00{{\]\]}}> : tensor<2x2xf32>
+func.func @weights(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %w = arith.constant dense<[[1.0, 1.0e-40], [1.2e-38, -2.0]]> : tensor<2x2xf32>
+  %y = "onnx.MatMul"(%x, %w) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @weights_that_are_added
+// CHECK: 9.999940e-41
+func.func @weights_that_are_added(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %w = arith.constant dense<[[1.0, 1.0e-40], [1.2e-38, -2.0]]> : tensor<2x2xf32>
+  %y = "onnx.MatMul"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %z = "onnx.Add"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y, %z : tensor<2x2xf32>, tensor<2x2xf32>
 }
 
 // -----

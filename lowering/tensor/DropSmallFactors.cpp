@@ -1,7 +1,9 @@
 // The shares that softmax gives to the rows of another matrix are e^(x - max)
 // by their sum. A mask of -100 leaves 4e-44 of one: nothing in f32 beside the
 // share of the maximum, but a subnormal number, and Intel's cores take some 150
-// cycles for each multiplication with one. Swin spent 27 of 95 ms so.
+// cycles for each multiplication with one: 27 of Swin's 95 ms. Weights that
+// training has let die are such numbers as well.
+#include "dialects/onnx/Constants.h"
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/LaneBody.h"
@@ -12,10 +14,12 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-using namespace mlir;
+#include <cmath>
+
+                                                using namespace mlir;
 
 namespace onnxc {
-#define GEN_PASS_DEF_DROPSMALLSHARES
+#define GEN_PASS_DEF_DROPSMALLFACTORS
 #include "lowering/Passes.h.inc"
 
 namespace {
@@ -162,7 +166,8 @@ bool isOnlyMultiplied(Value value) {
            if (isMovement(user, value))
              return isOnlyMultiplied(user->getResult(0));
            auto op = dyn_cast<linalg::LinalgOp>(user);
-           return op && linalg::isaContractionOpInterface(op);
+           return op && (linalg::isaContractionOpInterface(op) ||
+                         linalg::isaConvolutionOpInterface(op));
          });
 }
 
@@ -219,7 +224,29 @@ void dropSmall(linalg::GenericOp op) {
   yield->setOperand(0, arith::SelectOp::create(b, isSmall, constant(0), power));
 }
 
-struct DropSmallShares : impl::DropSmallSharesBase<DropSmallShares> {
+// Makes zero of subnormal weights.
+void dropSmall(arith::ConstantOp op) {
+  auto value = dyn_cast<ElementsAttr>(op.getValue());
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!value || !type || !type.getElementType().isF32() || value.isSplat() ||
+      !isOnlyMultiplied(op))
+    return;
+  SmallVector<char> storage;
+  ArrayRef<char> bytes = bytesOf(value, storage);
+  std::vector<float> weights(bytes.size() / sizeof(float));
+  std::memcpy(weights.data(), bytes.data(), bytes.size());
+  bool isAny = false;
+  for (float &weight : weights)
+    if (std::fpclassify(weight) == FP_SUBNORMAL) {
+      weight = 0;
+      isAny = true;
+    }
+  if (isAny)
+    op.setValueAttr(constantFrom(
+        type, {reinterpret_cast<const char *>(weights.data()), bytes.size()}));
+}
+
+struct DropSmallFactors : impl::DropSmallFactorsBase<DropSmallFactors> {
   void runOnOperation() override {
     if (isStrict(getOperation()))
       return;
@@ -228,7 +255,9 @@ struct DropSmallShares : impl::DropSmallSharesBase<DropSmallShares> {
       if (isPowerOfShares(op))
         powers.push_back(op);
     });
-    llvm::for_each(powers, dropSmall);
+    for (linalg::GenericOp op : powers)
+      dropSmall(op);
+    getOperation().walk([](arith::ConstantOp op) { dropSmall(op); });
   }
 };
 
