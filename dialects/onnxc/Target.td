@@ -21,7 +21,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.
-    - `has_scale`: one instruction multiplies f32, scalar or vector, by a power of two (expand-math).
+    - `has_scale`: x86's vscalefps, which multiplies f32, scalar or vector, by a power of two (expand-math).
     - `has_fma`: one instruction multiplies and adds floats, scalar or vector, and rounds once (expand-math).
     - `has_permute`: one instruction takes f32 lanes by a vector of indices (expand-vector-loops).
   }];

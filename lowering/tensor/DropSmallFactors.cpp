@@ -9,14 +9,13 @@
 #include "lowering/loops/LaneBody.h"
 #include "lowering/loops/math/Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 #include <cmath>
 
-                                                using namespace mlir;
+using namespace mlir;
 
 namespace onnxc {
 #define GEN_PASS_DEF_DROPSMALLFACTORS
@@ -159,15 +158,30 @@ bool isInPlace(linalg::GenericOp op, OpOperand &operand) {
          op.getIndexingMapsArray().back().isIdentity();
 }
 
+// Whether `op` sums products of elements of `value`, and reads it for nothing
+// else.
+bool isFactorOf(Operation *op, Value value) {
+  auto sum = dyn_cast<linalg::GenericOp>(op);
+  if (!sum || sum.getNumDpsInits() != 1 || sum.getDpsInits()[0] == value)
+    return false;
+  std::optional<Combiner> combiner = combinerOf(sum, 0);
+  auto product = combiner && isa<arith::AddFOp>(combiner->op)
+                     ? combiner->folded.getDefiningOp<arith::MulFOp>()
+                     : arith::MulFOp();
+  return product && llvm::all_of(sum.getDpsInputOperands(), [&](OpOperand *x) {
+           return x->get() != value ||
+                  llvm::all_of(
+                      sum.getMatchingBlockArgument(x).getUsers(),
+                      [&](Operation *user) { return user == product; });
+         });
+}
+
 // Whether only products read `value`, however they are laid out.
 bool isOnlyMultiplied(Value value) {
   return !value.use_empty() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
-           if (isMovement(user, value))
-             return isOnlyMultiplied(user->getResult(0));
-           auto op = dyn_cast<linalg::LinalgOp>(user);
-           return op && (linalg::isaContractionOpInterface(op) ||
-                         linalg::isaConvolutionOpInterface(op));
+           return isMovement(user, value) ? isOnlyMultiplied(user->getResult(0))
+                                          : isFactorOf(user, value);
          });
 }
 
@@ -233,17 +247,21 @@ void dropSmall(arith::ConstantOp op) {
     return;
   SmallVector<char> storage;
   ArrayRef<char> bytes = bytesOf(value, storage);
-  std::vector<float> weights(bytes.size() / sizeof(float));
-  std::memcpy(weights.data(), bytes.data(), bytes.size());
-  bool isAny = false;
-  for (float &weight : weights)
-    if (std::fpclassify(weight) == FP_SUBNORMAL) {
-      weight = 0;
-      isAny = true;
+  auto isSubnormal = [](const char *at) {
+    float weight;
+    std::memcpy(&weight, at, sizeof(weight));
+    return std::fpclassify(weight) == FP_SUBNORMAL;
+  };
+  // Few models have any; the others are not copied.
+  std::vector<char> weights;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(float))
+    if (isSubnormal(bytes.data() + at)) {
+      if (weights.empty())
+        weights.assign(bytes.begin(), bytes.end());
+      std::memset(weights.data() + at, 0, sizeof(float));
     }
-  if (isAny)
-    op.setValueAttr(constantFrom(
-        type, {reinterpret_cast<const char *>(weights.data()), bytes.size()}));
+  if (!weights.empty())
+    op.setValueAttr(constantFrom(type, weights));
 }
 
 struct DropSmallFactors : impl::DropSmallFactorsBase<DropSmallFactors> {

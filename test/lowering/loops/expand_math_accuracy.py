@@ -42,7 +42,8 @@ COMPOSED = {"exp_of_negative": NEGATED, "exp_or_zero": OR_ZERO, "softplus": SOFT
 FUNCTIONS = {
     "exp": ("math.exp", np.exp, 4, [(-104, 89), (-1, 1), (-750, 710)]),
     "exp_of_negative": ("math.exp", lambda x: np.exp(-x), 4, [(-89, 104), (-1, 1), (-710, 750)]),
-    "exp_or_zero": ("math.absf", lambda x: np.where(x < LEAST, 0, np.exp(x)), 4, [(-104, 89), (-1, 1), (88, 89), (-87, -86.9)]),
+    "exp_or_zero": ("math.absf", lambda x: np.where(x < LEAST, 0, np.exp(x)), 4,
+                    [(-104, 89), (-1, 1), (88, 89), (-87, -86.9)]),
     "exp2": ("math.exp2", np.exp2, 4, [(-151, 129), (-1, 1)]),
     "expm1": ("math.expm1", np.expm1, 4, [(-20, 89), (-1, 1), (-1e-3, 1e-3)]),
     "log": ("math.log", np.log, 4, [(0, 10), (0.5, 2), (0, 1e30)]),

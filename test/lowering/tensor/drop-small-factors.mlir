@@ -2,9 +2,10 @@
 
 // Shares that a product reads.
 // CHECK-LABEL: @attention
-// CHECK: math.exp
-// CHECK: arith.cmpf olt, %{{.*}}, %[[LIMIT:.*]] : f32
-// CHECK: arith.select
+// CHECK: %[[POWER:.*]] = math.exp %[[X:.*]] : f32
+// CHECK: %[[LIMIT:.*]] = arith.constant -86.98
+// CHECK: %[[TINY:.*]] = arith.cmpf olt, %[[X]], %[[LIMIT]] : f32
+// CHECK: arith.select %[[TINY]], %{{.*}}, %[[POWER]] : f32
 func.func @attention(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>) -> tensor<4x8x5xf32> {
   %axes = arith.constant dense<2> : tensor<1xi64>
   %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
@@ -114,8 +115,22 @@ func.func @weights_that_are_added(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tens
 
 // -----
 
+// Groups of channels are multiplied as well.
+// CHECK-LABEL: @weights_of_groups
+// CHECK-NOT: {{[eE]}}-4
+// CHECK: return
+func.func @weights_of_groups(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %w = arith.constant dense<"0xC2160100C2160100C2160100C21601000000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F"> : tensor<8x4x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) {group = 2 : i64} : (tensor<1x8x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+  return %y : tensor<1x8x4x4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @strict
+// CHECK: math.exp
 // CHECK-NOT: arith.select
+// CHECK: return
 module @strict attributes {onnxc.numerics = "strict"} {
 func.func @model(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>) -> tensor<4x8x5xf32> {
   %axes = arith.constant dense<2> : tensor<1xi64>
