@@ -44,12 +44,20 @@ Error writeValue(mlir::ElementsAttr value, raw_ostream &stream) {
       stream.write(raw.data(), raw.size());
     return Error::success();
   }
+  auto write = [&](ArrayRef<char> bytes) {
+    stream.write(bytes.data(), bytes.size());
+  };
+  auto missing = [] {
+    return failure("a weight has no data, or not as much as its type says");
+  };
+  if (auto filter = dyn_cast<TransformedFilterAttr>(value))
+    return succeeded(filter.write(write)) ? Error::success() : missing();
   auto resource = dyn_cast<mlir::DenseResourceElementsAttr>(value);
   mlir::AsmResourceBlob *blob =
       resource ? resource.getRawHandle().getBlob() : nullptr;
   if (!blob || blob->getData().size() != byteSize(value))
-    return failure("a weight has no data, or not as much as its type says");
-  stream.write(blob->getData().data(), blob->getData().size());
+    return missing();
+  write(blob->getData());
   return Error::success();
 }
 

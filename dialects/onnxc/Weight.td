@@ -3,7 +3,9 @@
 #define ONNXC_WEIGHT
 
 include "dialects/onnxc/OnnxcBase.td"
+include "dialects/onnxc/Schedule.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 
 def WeightAttr : AttrDef<OnnxcDialect, "Weight"> {
   let mnemonic = "weight";
@@ -21,6 +23,29 @@ def WeightAttr : AttrDef<OnnxcDialect, "Weight"> {
   }];
   let parameters = (ins "int64_t":$offset, "::mlir::ElementsAttr":$value);
   let assemblyFormat = "`<` $offset `,` $value `>`";
+}
+
+def TransformedFilterAttr : AttrDef<OnnxcDialect, "TransformedFilter", [ElementsAttrInterface]> {
+  let mnemonic = "transformed_filter";
+  let summary = "A constant 3x3 filter in its Winograd form";
+  let description = [{
+    The elements of `filter`, [output][input][3][3] in f32, as `schedule` reads them: [points][panels][input
+    channels][columns], the last panel filled up with zeros (Lavin and Gray, Fast Algorithms for Convolutional Neural
+    Networks, 2015). They take up to four times the bytes of the filter, so they are calculated, in f64, only as stage
+    `object` writes them.
+
+    ```mlir
+    #onnxc.transformed_filter<dense_resource<conv1> : tensor<256x256x3x3xf32>, <tile = 4, tile_rows = 2, product = <...>>>
+    ```
+  }];
+  let parameters = (ins "::mlir::ElementsAttr":$filter, "::onnxc::WinogradAttr":$schedule);
+  let assemblyFormat = "`<` $filter `,` $schedule `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::mlir::ShapedType getType() const;
+    // Gives `sink` the bytes, row-major, in pieces; fails where `filter` has no data.
+    ::llvm::LogicalResult write(::llvm::function_ref<void(::llvm::ArrayRef<char>)> sink) const;
+  }];
 }
 
 #endif

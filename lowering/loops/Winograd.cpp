@@ -277,44 +277,4 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   return schedule;
 }
 
-// Points 0, +-a, +-b and infinity for F(4), 0, +-1 and infinity for F(2). The
-// row of a point p is [1, p, p^2] / f(p), f being the product of its distances
-// from the others, as the transforms of EmitWinograd.cpp leave it out.
-static SmallVector<std::array<double, 3>> filterMatrix(int64_t tile) {
-  if (tile == 2)
-    return {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
-  constexpr double a = 0.75, b = 1.5, a2 = a * a, b2 = b * b;
-  auto row = [](double p, double f) {
-    return std::array<double, 3>{1 / f, p / f, p * p / f};
-  };
-  double fa = 2 * a2 * (a2 - b2), fb = 2 * b2 * (b2 - a2);
-  return {row(0, a2 * b2), row(a, fa),  row(-a, fa),
-          row(b, fb),      row(-b, fb), {0, 0, 1}};
-}
-
-void transformFilter(ArrayRef<float> filter, int64_t outputs, int64_t inputs,
-                     WinogradAttr schedule, MutableArrayRef<float> result) {
-  SmallVector<std::array<double, 3>> matrix = filterMatrix(schedule.getTile());
-  int64_t side = matrix.size(), width = schedule.getProduct().getColumns();
-  int64_t panels = llvm::divideCeil(outputs, width);
-  if (outputs % width)
-    llvm::fill(result, 0.0f);
-  for (int64_t output = 0; output < outputs; ++output)
-    for (int64_t input = 0; input < inputs; ++input) {
-      const float *g = filter.data() + (output * inputs + input) * 9;
-      double rows[6][3];
-      for (int64_t i = 0; i < side; ++i)
-        for (int64_t j = 0; j < 3; ++j)
-          rows[i][j] = matrix[i][0] * g[j] + matrix[i][1] * g[3 + j] +
-                       matrix[i][2] * g[6 + j];
-      for (int64_t i = 0; i < side; ++i)
-        for (int64_t j = 0; j < side; ++j) {
-          double value = rows[i][0] * matrix[j][0] + rows[i][1] * matrix[j][1] +
-                         rows[i][2] * matrix[j][2];
-          int64_t panel = (i * side + j) * panels + output / width;
-          result[(panel * inputs + input) * width + output % width] = value;
-        }
-    }
-}
-
 } // namespace onnxc

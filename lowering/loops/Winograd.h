@@ -32,10 +32,4 @@ matchSquareConvolution(mlir::linalg::GenericOp root);
 WinogradAttr chooseWinograd(const SquareConvolution &convolution,
                             TargetAttr target);
 
-// Writes the filter as [points][panels][input channels][columns], row-major,
-// the last panel filled up with zeros. `filter` is [output][input][3][3].
-void transformFilter(llvm::ArrayRef<float> filter, int64_t outputs,
-                     int64_t inputs, WinogradAttr schedule,
-                     llvm::MutableArrayRef<float> result);
-
 } // namespace onnxc

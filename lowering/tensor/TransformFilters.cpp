@@ -5,7 +5,6 @@
 #include "lowering/loops/Winograd.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
@@ -39,6 +38,19 @@ void turnImage(const SquareConvolution &conv) {
   root.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
+// Whole numbers are a quantized network's, whose sums are exact as they are.
+bool isWhole(ElementsAttr filter) {
+  SmallVector<char> storage;
+  ArrayRef<char> bytes = bytesOf(filter, storage);
+  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    float weight;
+    std::memcpy(&weight, bytes.data() + at, sizeof(weight));
+    if (weight != std::rint(weight))
+      return false;
+  }
+  return true;
+}
+
 void transform(linalg::GenericOp root, TargetAttr target) {
   FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
   // A kernel is formed for certain only where roles are inferred.
@@ -61,31 +73,12 @@ void transform(linalg::GenericOp root, TargetAttr target) {
         << "few channels or pixels: a direct convolution is as fast";
     return;
   }
-  SmallVector<char> storage;
-  ArrayRef<char> bytes = bytesOf(value, storage);
-  int64_t inputs = conv->extent(conv->input),
-          outputs = conv->extent(conv->output);
-  std::vector<float> filter(bytes.size() / sizeof(float));
-  std::memcpy(filter.data(), bytes.data(), bytes.size());
-  // Whole numbers are a quantized network's, whose sums are exact as they are.
-  if (llvm::all_of(filter, [](float x) { return x == std::rint(x); }))
+  if (isWhole(value))
     return;
-  int64_t side = schedule.getTile() + 2,
-          columns = schedule.getProduct().getColumns();
-  OpBuilder builder(root);
-  auto type = RankedTensorType::get(
-      {side * side, int64_t(llvm::divideCeil(outputs, columns)), inputs,
-       columns},
-      builder.getF32Type());
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
-      type.getNumElements() * sizeof(float), 64, /*dataIsMutable=*/true);
-  transformFilter(
-      filter, outputs, inputs, schedule,
-      MutableArrayRef(reinterpret_cast<float *>(blob.getMutableData().data()),
-                      type.getNumElements()));
+  OpBuilder builder(constant);
   Value source = arith::ConstantOp::create(
       builder, constant.getLoc(),
-      DenseResourceElementsAttr::get(type, "winograd", std::move(blob)));
+      TransformedFilterAttr::get(builder.getContext(), value, schedule));
   turnImage(*conv);
   conv->filter->set(WinogradFilterOp::create(
       builder, constant.getLoc(), constant.getType(), source, schedule));
