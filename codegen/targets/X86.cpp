@@ -20,11 +20,17 @@ bool accepts(const Triple &triple) {
 
 std::string defaultCpu(const Triple &) { return "x86-64-v3"; }
 
-// Zen 4 joins two 256-bit pipes for one 512-bit FMA; client cores have one. A
-// hypervisor may give a server's core a client's name, but not AMX.
-bool issuesOneWideFma(StringRef cpu, const Features &features) {
-  if (features.has("amx-tile"))
-    return false;
+// A hypervisor may give a server's core a client's name, but not AMX.
+StringRef coreOf(StringRef cpu, const Features &features) {
+  bool isClient =
+      StringSwitch<bool>(cpu)
+          .Cases({"icelake-client", "tigerlake", "rocketlake"}, true)
+          .Default(false);
+  return isClient && features.has("amx-tile") ? "sapphirerapids" : cpu;
+}
+
+// Zen 4 joins two 256-bit pipes for one 512-bit FMA; client cores have one.
+bool issuesOneWideFma(StringRef cpu) {
   return StringSwitch<bool>(cpu)
       .Cases({"znver4", "icelake-client", "tigerlake", "rocketlake"}, true)
       .Default(false);
@@ -54,12 +60,13 @@ Caches cachesOf(StringRef cpu, bool wide) {
       .Default({32, wide ? 1 << 10 : 256, 0, wide ? 64 : 32});
 }
 
-MachineFacts facts(StringRef cpu, const Features &features) {
+MachineFacts facts(StringRef name, const Features &features) {
+  StringRef cpu = coreOf(name, features);
   MachineFacts facts;
   bool wide = features.has("avx512f") && features.has("avx512vl");
   facts.vectorBits = wide ? 512 : features.has("avx") ? 256 : 128;
   facts.vectorRegisters = wide ? 32 : 16;
-  facts.fmaPerCycle = wide && issuesOneWideFma(cpu, features) ? 1 : 2;
+  facts.fmaPerCycle = wide && issuesOneWideFma(cpu) ? 1 : 2;
   Caches caches = cachesOf(cpu, wide);
   facts.l1Bytes = caches.l1 << 10;
   facts.l2Bytes = caches.l2 << 10;
