@@ -76,6 +76,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
   pm.addPass(createDropSmallFactors());
+  pm.addPass(createShareConstants());
   pm.addPass(createTransformFilters());
   pm.addPass(createPackLayouts());
 }

@@ -227,6 +227,14 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def ShareConstants : Pass<"share-constants", "mlir::ModuleOp"> {
+  let summary = "Lets large constants of equal bytes be one";
+  let description = [{
+    Layers that share weights often have a copy each: exporters store one for every use, folding makes one for every
+    node. What is packed of one constant in one way is one as well, and so are the kernels that read it.
+  }];
+}
+
 def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let summary = "Stores the filters of 3x3 convolutions in Winograd's form where that is faster";
   let description = [{

@@ -1,6 +1,7 @@
 // Constants whose bytes are calculated as they are written.
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 
 #include <cstring>
@@ -85,6 +86,69 @@ TransformedFilterAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
     }
     sink({reinterpret_cast<const char *>(points.data()),
           points.size() * sizeof(float)});
+  }
+  return success();
+}
+
+RankedTensorType PackedAttr::typeOf(ShapedType value, ArrayRef<int64_t> outer,
+                                    int64_t tiled, int64_t columns) {
+  SmallVector<int64_t> shape = applyPermutation(value.getShape(), outer);
+  int64_t &panels = shape[llvm::find(outer, tiled) - outer.begin()];
+  panels = llvm::divideCeil(panels, columns);
+  shape.push_back(columns);
+  return RankedTensorType::get(shape, value.getElementType());
+}
+
+ShapedType PackedAttr::getType() const {
+  return typeOf(getValue().getShapedType(), getOuter(), getTiled(),
+                getColumns());
+}
+
+LogicalResult PackedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ElementsAttr value, ArrayRef<int64_t> outer,
+                                 int64_t tiled, int64_t columns) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.getElementType().isIntOrFloat() ||
+      !isa<DenseResourceElementsAttr, DenseElementsAttr>(value) ||
+      value.isSplat())
+    return emitError() << "expected a tensor with numbers of its own";
+  if (int64_t(outer.size()) != type.getRank() || !isPermutationVector(outer))
+    return emitError() << "'outer' must be an order of the dimensions";
+  if (tiled < 0 || tiled >= type.getRank() || columns < 1)
+    return emitError() << "expected a dimension and columns";
+  return success();
+}
+
+LogicalResult PackedAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
+  ShapedType type = getValue().getShapedType();
+  ArrayRef<int64_t> outer = getOuter(), packed = getType().getShape();
+  int64_t width = elementBytes(type.getElementType()), rank = outer.size();
+  SmallVector<char> storage;
+  ArrayRef<char> bytes = bytesOf(getValue(), storage);
+  if (int64_t(bytes.size()) != type.getNumElements() * width)
+    return failure();
+  SmallVector<int64_t> strides = computeStrides(type.getShape());
+  int64_t stride = strides[getTiled()] * width;
+  SmallVector<int64_t> index(rank, 0); // in the order of `outer`
+  std::vector<char> row(getColumns() * width);
+  for (int64_t left = ShapedType::getNumElements(packed.drop_back()); left > 0;
+       --left) {
+    int64_t offset = 0, count = getColumns();
+    for (auto [dimension, at] : llvm::zip_equal(outer, index)) {
+      int64_t first = at;
+      if (dimension == getTiled()) {
+        first *= getColumns();
+        count = std::min(count, type.getDimSize(dimension) - first);
+      }
+      offset += first * strides[dimension];
+    }
+    const char *in = bytes.data() + offset * width;
+    for (int64_t column = 0; column < count; ++column)
+      std::memcpy(row.data() + column * width, in + column * stride, width);
+    std::fill(row.begin() + count * width, row.end(), 0);
+    sink(row);
+    for (int64_t i = rank - 1; i >= 0 && ++index[i] == packed[i]; --i)
+      index[i] = 0;
   }
   return success();
 }

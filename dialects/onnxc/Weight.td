@@ -43,7 +43,34 @@ def TransformedFilterAttr : AttrDef<OnnxcDialect, "TransformedFilter", [Elements
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     ::mlir::ShapedType getType() const;
-    // Gives `sink` the bytes, row-major, in pieces; fails where `filter` has no data.
+    // Gives `sink` the bytes, row-major, in pieces; fails where the filter has none.
+    ::llvm::LogicalResult write(::llvm::function_ref<void(::llvm::ArrayRef<char>)> sink) const;
+  }];
+}
+
+def PackedAttr : AttrDef<OnnxcDialect, "Packed", [ElementsAttrInterface]> {
+  let mnemonic = "packed";
+  let summary = "A constant as a linalg.pack would leave it";
+  let description = [{
+    The dimensions of `value` in the order `outer`, `tiled` counted in panels, then the columns of a panel, the last one
+    filled up with zeros: what `linalg.unpack` with these `outer_dims_perm`, `inner_dims_pos` and `inner_tiles` takes.
+    The elements are put there only as stage `object` writes them.
+
+    ```mlir
+    // tensor<24x768x32xf32>
+    #onnxc.packed<dense_resource<w> : tensor<768x768xf32>, outer = [1, 0], tiled = 1, columns = 32>
+    ```
+  }];
+  let parameters = (ins "::mlir::ElementsAttr":$value, ArrayRefParameter<"int64_t">:$outer, "int64_t":$tiled,
+    "int64_t":$columns);
+  let assemblyFormat = "`<` $value `,` `outer` `=` `[` $outer `]` `,` `tiled` `=` $tiled `,` `columns` `=` $columns `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::mlir::ShapedType getType() const;
+    // The type that such a constant of type `value` has.
+    static ::mlir::RankedTensorType typeOf(::mlir::ShapedType value, ::llvm::ArrayRef<int64_t> outer, int64_t tiled,
+                                           int64_t columns);
+    // Gives `sink` the bytes, row-major, in pieces; fails where the constant has none.
     ::llvm::LogicalResult write(::llvm::function_ref<void(::llvm::ArrayRef<char>)> sink) const;
   }];
 }

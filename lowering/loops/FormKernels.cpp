@@ -151,15 +151,22 @@ tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
   return pad;
 }
 
+// Whether it says how weights are stored. Such operations may lie anywhere
+// before the kernels that read them, also outside of a loop, and come first in
+// each.
+bool isStored(Operation *op) {
+  return isa<linalg::UnPackOp, WinogradFilterOp>(op);
+}
+
 void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
   for (OpOperand *input : group.root.getDpsInputOperands()) {
     Operation *producer = input->get().getDefiningOp();
+    if (producer && isStored(producer))
+      group.ops.insert(producer);
     if (!producer || producer->getBlock() != group.root->getBlock())
       continue;
     AffineMap map = group.root.getMatchingIndexingMap(input);
     auto pad = dyn_cast<tensor::PadOp>(producer);
-    if (isa<linalg::UnPackOp, WinogradFilterOp>(producer))
-      group.ops.insert(producer);
     if (!pad || !ignoresPadding(group.root, input, pad))
       continue;
     FailureOr<SmallVector<Border>> borders = inferBorders(pad, map, roles);
@@ -271,8 +278,10 @@ void outline(Group &group, Attribute schedule,
   OpBuilder builder(group.last);
   Location loc = group.root.getLoc();
   SmallVector<Operation *> ops = llvm::to_vector(group.ops);
-  llvm::sort(ops,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::stable_sort(ops, [](Operation *a, Operation *b) {
+    return isStored(a) == isStored(b) ? !isStored(a) && a->isBeforeInBlock(b)
+                                      : isStored(a);
+  });
   Value destination = destinationOf(group);
   llvm::SetVector<Value> inputs, copies, outputs;
   for (Value value : externalValues(group)) {
@@ -360,10 +369,10 @@ OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
     auto type = cast<RankedTensorType>(input->get().getType());
-    bool isPacked = isa_and_nonnull<linalg::UnPackOp, WinogradFilterOp>(
-        input->get().getDefiningOp());
+    Operation *producer = input->get().getDefiningOp();
     SplatElementsAttr number; // is read from no memory
-    if (isPacked || matchPattern(input->get(), m_Constant(&number)) ||
+    if ((producer && isStored(producer)) ||
+        matchPattern(input->get(), m_Constant(&number)) ||
         !map.isProjectedPermutation() || map.getNumResults() < 2 ||
         !map.isFunctionOfDim(roles.vector))
       continue;

@@ -10,7 +10,6 @@
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/PermuteConstant.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
@@ -25,7 +24,6 @@ namespace {
 struct Packing {
   SmallVector<int64_t> outer;
   int64_t tiled, columns;
-  SmallVector<int64_t> shape; // packed
 };
 
 // The dimension of an operand that each loop walks over; fails where two share
@@ -59,58 +57,15 @@ FailureOr<Packing> choosePacking(linalg::GenericOp root, OpOperand &operand,
     for (unsigned loop : loops)
       if ((*dimensions)[loop] >= 0)
         packing.outer.push_back((*dimensions)[loop]);
-  for (int64_t dimension : packing.outer) {
-    int64_t size = type.getDimSize(dimension);
-    packing.shape.push_back(dimension == packing.tiled
-                                ? llvm::divideCeil(size, packing.columns)
-                                : size);
-  }
-  packing.shape.push_back(packing.columns);
   return packing;
 }
 
-// Copies every element to its place; what is in no place stays as it is.
-void copyPacked(ArrayRef<char> from, MutableArrayRef<char> to,
-                ArrayRef<int64_t> shape, const Packing &packing,
-                int64_t width) {
-  SmallVector<int64_t> strides = computeStrides(shape);
-  int64_t rank = shape.size();
-  SmallVector<int64_t> index(rank, 0); // in the order of `outer`
-  int64_t rows = to.size() / (packing.columns * width);
-  int64_t stride = strides[packing.tiled] * width;
-  char *out = to.data();
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t offset = 0, count = packing.columns;
-    for (int64_t i = 0; i < rank; ++i) {
-      int64_t dimension = packing.outer[i], at = index[i];
-      if (dimension == packing.tiled) {
-        at *= packing.columns;
-        count = std::min(count, shape[dimension] - at);
-      }
-      offset += at * strides[dimension];
-    }
-    const char *in = from.data() + offset * width;
-    for (int64_t column = 0; column < count; ++column)
-      std::memcpy(out + column * width, in + column * stride, width);
-    out += packing.columns * width;
-    for (int64_t i = rank - 1; i >= 0 && ++index[i] == packing.shape[i]; --i)
-      index[i] = 0;
-  }
-}
-
 ElementsAttr packConstant(ElementsAttr value, const Packing &packing) {
-  auto type = cast<RankedTensorType>(value.getShapedType());
-  auto packed = RankedTensorType::get(packing.shape, type.getElementType());
-  if (value.isSplat())
-    return cast<DenseElementsAttr>(value).resizeSplat(packed);
-  SmallVector<char> storage;
-  ArrayRef<char> bytes = bytesOf(value, storage);
-  int64_t width = elementBytes(type.getElementType());
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
-      packed.getNumElements() * width, 64, /*dataIsMutable=*/true);
-  llvm::fill(blob.getMutableData(), 0);
-  copyPacked(bytes, blob.getMutableData(), type.getShape(), packing, width);
-  return DenseResourceElementsAttr::get(packed, "packed", std::move(blob));
+  auto [outer, tiled, columns] = packing;
+  if (auto splat = dyn_cast<SplatElementsAttr>(value))
+    return splat.resizeSplat(
+        PackedAttr::typeOf(splat.getType(), outer, tiled, columns));
+  return PackedAttr::get(value.getContext(), value, outer, tiled, columns);
 }
 
 // Depthwise weights of channels that are no whole vectors lie as the channels
@@ -156,7 +111,8 @@ void packOperand(linalg::GenericOp root, OpOperand &operand,
       before->erase();
     return;
   }
-  OpBuilder builder(root);
+  // Where kernels that share a constant see it in the same place.
+  OpBuilder builder(before);
   Location loc = before->getLoc();
   ElementsAttr packed = packConstant(value, *packing);
   Value source = arith::ConstantOp::create(builder, loc, packed);

@@ -6,7 +6,7 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 
 // Two columns become the first two of a panel of eight, the rest zeros; k is the order inside.
 // CHECK-LABEL: @weights_become_panels
-// CHECK-DAG: %[[PACKED:.*]] = arith.constant dense_resource<[[NAME:.*]]> : tensor<1x3x8xf32>
+// CHECK: %[[PACKED:.*]] = arith.constant #onnxc.packed<dense<{{.*}}> : tensor<2x3xf32>, outer = [0, 1], tiled = 0, columns = 8> : tensor<1x3x8xf32>
 // CHECK: linalg.unpack %[[PACKED]] outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [8]
 // CHECK-SAME: tensor<1x3x8xf32> -> tensor<2x3xf32>
 func.func @weights_become_panels(%a: tensor<1x3xf32>, %c: tensor<1x2xf32>) -> tensor<1x2xf32> {
@@ -41,7 +41,7 @@ func.func @a_splat_stays_a_splat(%a: tensor<128x768xf32>, %c: tensor<128x64xf32>
 
 // Recurrent networks store the weights of both directions together.
 // CHECK-LABEL: @a_slice_of_a_constant_is_one
-// CHECK: %[[PACKED:.*]] = arith.constant dense_resource<{{.*}}> : tensor<1x3x8xf32>
+// CHECK: %[[PACKED:.*]] = arith.constant #onnxc.packed<dense<{{\[\[}}7.0{{.*}}> : tensor<2x3xf32>, {{.*}}> : tensor<1x3x8xf32>
 // CHECK: linalg.unpack %[[PACKED]]
 func.func @a_slice_of_a_constant_is_one(%a: tensor<1x3xf32>, %c: tensor<1x2xf32>) -> tensor<1x2xf32> {
   %all = arith.constant dense<[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, 9.0], [10.0, 11.0, 12.0]]]>
