@@ -11,6 +11,8 @@
 #include "codegen/Translate.h"
 #include "codegen/Weights.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -25,7 +27,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -134,12 +135,12 @@ Error writeFile(StringRef path, function_ref<Error(raw_fd_ostream &)> write) {
 
 // Without the table of symbols, for which the assembler would read the file
 // with the weights again.
-void writeBitcode(const Module &module, raw_ostream &stream) {
+SmallVector<char, 0> bitcodeOf(const Module &module) {
   SmallVector<char, 0> buffer;
   BitcodeWriter writer(buffer);
   writer.writeModule(module);
   writer.writeStrtab();
-  stream.write(buffer.data(), buffer.size());
+  return buffer;
 }
 
 class Emitter {
@@ -216,12 +217,13 @@ Error Emitter::prepare() {
 }
 
 // Code generation may call functions that nobody foresaw. Those of the support
-// library are added for another try.
+// library are added for another try, to the module as it was: bitcode takes a
+// fraction of the memory that a copy does.
 Error Emitter::writeObject(StringRef path) {
   for (;;) {
-    std::unique_ptr<Module> copy = CloneModule(*llvm);
+    SmallVector<char, 0> before = bitcodeOf(*llvm);
     auto write = [&](raw_fd_ostream &stream) {
-      return this->write(CodeGenFileType::ObjectFile, *copy, stream);
+      return this->write(CodeGenFileType::ObjectFile, *llvm, stream);
     };
     if (Error error = writeFile(path, write))
       return error;
@@ -230,6 +232,11 @@ Error Emitter::writeObject(StringRef path) {
       return missing.takeError();
     if (missing->empty())
       break;
+    Expected<std::unique_ptr<Module>> again =
+        parseBitcodeFile({toStringRef(before), options.prefix}, context);
+    if (!again)
+      return again.takeError();
+    llvm = std::move(*again);
     if (SmallVector<std::string> unknown = requestSupport(*llvm, *missing);
         !unknown.empty())
       return failure("code for this CPU calls '" + join(unknown, "', '") +
@@ -252,7 +259,7 @@ Error Emitter::writeText(StringRef path) {
     if (options.form == Form::Llvm)
       llvm->print(stream, nullptr);
     else if (options.form == Form::Bitcode)
-      writeBitcode(*llvm, stream);
+      stream << toStringRef(bitcodeOf(*llvm));
     else
       return write(CodeGenFileType::AssemblyFile, *llvm, stream);
     return Error::success();

@@ -18,6 +18,20 @@
 #include "dialects/onnxc/ModuleOptions.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "llvm/Support/FileSystem.h"
@@ -45,13 +59,25 @@ DialectRegistry allDialects() {
   return registry;
 }
 
+// Those that the stages use. Every one that is loaded takes memory, and brings
+// patterns that canonicalization tries.
+void loadDialects(MLIRContext &context) {
+  context.loadDialect<
+      OnnxDialect, OnnxcDialect, affine::AffineDialect, arith::ArithDialect,
+      bufferization::BufferizationDialect, cf::ControlFlowDialect,
+      complex::ComplexDialect, func::FuncDialect, linalg::LinalgDialect,
+      LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+      scf::SCFDialect, tensor::TensorDialect, ub::UBDialect,
+      vector::VectorDialect>();
+}
+
 class Compilation {
 public:
   explicit Compilation(const Options &options)
       : options(options), context(allDialects()),
         diagnostics(&context, options.input == "-" ? "<stdin>" : options.input,
                     options.checkOnly ? Errors::OfEachNode : Errors::First) {
-    context.loadAllAvailableDialects();
+    loadDialects(context);
     if (options.threads == 1)
       context.disableMultithreading();
     if (!options.report.empty())
