@@ -115,7 +115,7 @@ Expected<TargetAttr> targetAttrFor(mlir::MLIRContext *context,
       facts.vectorRegisters, facts.fmaPerCycle, facts.l1Bytes, facts.l2Bytes,
       machine->triple.isArch64Bit() ? 64 : 32, facts.heap, facts.hasF16,
       facts.hasScale, facts.hasFma, facts.hasPermute, facts.l3Bytes,
-      facts.blockBytes, facts.l2BytesPerCycle);
+      facts.blockBytes, facts.l2BytesPerCycle, facts.memoryBytesPerCycle);
 }
 
 Expected<Machine> machineFor(TargetAttr target, unsigned level) {

@@ -39,11 +39,13 @@ bool issuesOneWideFma(StringRef cpu) {
 struct Caches {
   int64_t l1, l2, l3; // KiB
   int64_t l2BytesPerCycle;
+  int64_t memoryBytesPerCycle = 8;
 };
 
 // One line for each family of cores: data caches of a core, the L3 of its
-// group where all of the family but the smallest have it, and the rate of L2:
-// Zen's was doubled with Zen 5. Of levels that are not one core's name, the
+// group where all of the family but the smallest have it, the rate of L2, which
+// Zen 5 doubled, and what one core gets from memory, which is little where
+// Intel's mesh lies between. Of levels that are not one core's name, the
 // smallest that the CPUs in question have.
 Caches cachesOf(StringRef cpu, bool wide) {
   return StringSwitch<Caches>(cpu)
@@ -55,8 +57,9 @@ Caches cachesOf(StringRef cpu, bool wide) {
       .Cases({"icelake-client", "rocketlake"}, {48, 512, 0, 64})
       .Cases({"icelake-server", "tigerlake", "alderlake"}, {48, 1280, 0, 64})
       .Cases({"sapphirerapids", "emeraldrapids", "graniterapids",
-              "graniterapids-d", "raptorlake", "meteorlake"},
-             {48, 2 << 10, 0, 64})
+              "graniterapids-d"},
+             {48, 2 << 10, 0, 64, 3})
+      .Cases({"raptorlake", "meteorlake"}, {48, 2 << 10, 0, 64})
       .Default({32, wide ? 1 << 10 : 256, 0, wide ? 64 : 32});
 }
 
@@ -72,6 +75,7 @@ MachineFacts facts(StringRef name, const Features &features) {
   facts.l2Bytes = caches.l2 << 10;
   facts.l3Bytes = caches.l3 << 10;
   facts.l2BytesPerCycle = caches.l2BytesPerCycle;
+  facts.memoryBytesPerCycle = caches.memoryBytesPerCycle;
   // Streams go through L2 beside the blocks: on Zen 3 and 5 networks took up to
   // 1.1 times as long with blocks for all of it.
   int64_t most = cpu.starts_with("znver") ? facts.l2Bytes / 2 : 1 << 20;

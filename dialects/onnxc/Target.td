@@ -18,6 +18,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
       report).
     - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).
     - `l2_bytes_per_cycle`: what L1 gets from L2 at most (register tiles, prefetching, the roofline of a report).
+    - `memory_bytes_per_cycle`: what one core gets from memory (Winograd's filtering).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.
@@ -31,7 +32,8 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     DefaultValuedParameter<"bool", "false">:$has_scale, DefaultValuedParameter<"bool", "false">:$has_fma,
     DefaultValuedParameter<"bool", "false">:$has_permute,
     DefaultValuedParameter<"int64_t", "0">:$l3_bytes, DefaultValuedParameter<"int64_t", "0">:$block_bytes,
-    DefaultValuedParameter<"int64_t", "64">:$l2_bytes_per_cycle);
+    DefaultValuedParameter<"int64_t", "64">:$l2_bytes_per_cycle,
+    DefaultValuedParameter<"int64_t", "8">:$memory_bytes_per_cycle);
   let extraClassDeclaration = [{
     int64_t getL2ForBlocks() const { return getBlockBytes() ? getBlockBytes() : getL2Bytes(); }
   }];

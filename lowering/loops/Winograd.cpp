@@ -99,6 +99,16 @@ Image imageOfInputs(const SquareConvolution &conv, int64_t size) {
   });
 }
 
+// Cycles until weights have come by once; none where they stay in L2. What is
+// twice as large shares no other cache with the rest of a network.
+double cyclesOfWeights(double bytes, TargetAttr target) {
+  if (bytes <= target.getL2ForBlocks() / 2)
+    return 0;
+  return bytes / (bytes > 2 * target.getL2Bytes()
+                      ? double(target.getMemoryBytesPerCycle())
+                      : farBytesPerCycle);
+}
+
 // Cycles of the products of all points, and how many rows of tiles they do at
 // once.
 struct Products {
@@ -113,7 +123,7 @@ struct Products {
 // beside the weights, which all cores stream at once. Where only the run knows
 // the image, its tiles count as rows of one.
 Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
-                      double perCycle, int64_t l2Bytes) {
+                      double perCycle, TargetAttr target) {
   int64_t rows = image.tileRows(tile), columns = image.tileColumns(tile),
           points = (tile + 2) * (tile + 2);
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
@@ -121,15 +131,15 @@ Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
       double(points) * rows * columns * inputs * outputs / perCycle;
   if (!image.isFixed)
     rows *= std::exchange(columns, 1);
-  int64_t weights = points * inputs * outputs * 4;
+  double weights = 4.0 * points * inputs * outputs;
   int64_t rowBytes = points * columns * (inputs + outputs) * 4;
   Products best;
   for (int64_t most = 1; most <= rows; ++most) {
     int64_t block = balancedTiles(rows, most).front().rows;
-    bool isFar = block * rowBytes > l2Bytes / 2;
+    bool isFar = block * rowBytes > target.getL2ForBlocks() / 2;
     double blocks = llvm::divideCeil(rows, block);
-    double streamed = weights > l2Bytes / 2 ? weights * blocks : 0;
-    double cycles = std::max(multiplications, streamed / farBytesPerCycle) +
+    double streaming = blocks * cyclesOfWeights(weights, target);
+    double cycles = std::max(multiplications, streaming) +
                     (isFar ? 2.0 * rowBytes * rows / farBytesPerCycle : 0);
     bool isLittle = !isFar || block * rowBytes <= weights / 4;
     if (cycles < best.cycles || (cycles == best.cycles && isLittle))
@@ -220,13 +230,12 @@ FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
 
 // Cycles of the direct convolution of one image that Winograd has to beat.
 static double directCycles(const SquareConvolution &conv, Image image,
-                           double perCycle, int64_t l2Bytes) {
+                           double perCycle, TargetAttr target) {
   double inputs = conv.extent(conv.input), pixels = image.rows * image.columns;
   double channels = inputs * conv.extent(conv.output);
-  double streamed = 9 * channels * 4 > l2Bytes / 2 ? 9 * channels * 4 : 0;
   double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
   return std::max(9 * pixels * channels / perCycle,
-                  streamed / farBytesPerCycle) /
+                  cyclesOfWeights(36 * channels, target)) /
              leastGain -
          cyclesOfTranspose * moved;
 }
@@ -239,7 +248,6 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
   if (std::min(inputs, outputs) < fewestChannels)
     return {};
-  int64_t l2 = target.getL2ForBlocks();
   Image large = imageOf(conv, [](unsigned) { return usualExtent; });
   SmallVector<Image> images = {large};
   if (!large.isFixed)
@@ -253,19 +261,19 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
     return sum;
   };
   double best = costOf(
-      [&](Image image) { return directCycles(conv, image, perCycle, l2); });
+      [&](Image image) { return directCycles(conv, image, perCycle, target); });
   WinogradAttr schedule;
   for (auto [tile, input, output] : transformCosts) {
     double cost =
         costOf([&, tile = tile, input = input, output = output](Image image) {
           double tiles = image.tileRows(tile) * image.tileColumns(tile);
-          return chooseBlocks(conv, image, tile, perCycle, l2).cycles +
+          return chooseBlocks(conv, image, tile, perCycle, target).cycles +
                  tiles * (inputs * input + outputs * output) / perCycle;
         });
     if (cost >= best)
       continue;
     best = cost;
-    int64_t block = chooseBlocks(conv, large, tile, perCycle, l2).tileRows;
+    int64_t block = chooseBlocks(conv, large, tile, perCycle, target).tileRows;
     ContractionAttr product =
         productSchedule(conv, target, tile,
                         block * (large.isFixed ? large.tileColumns(tile) : 1));
