@@ -271,7 +271,8 @@ def PackLayouts : Pass<"pack-layouts", "mlir::ModuleOp"> {
     Weights become [panel][reduction loops][columns of the register tile], the last panel filled up with zeros; a
     splat stays a splat. `linalg.unpack` says what the weights were, and is never run: the kernel reads through it.
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "onnxc::OnnxcDialect"];
 }
 
 //===-- loops ---------------------------------------------------------------------------------------------------===//

@@ -1,6 +1,8 @@
 // What a core gets from its memories, for counts of cycles, where it is no fact
 // of #onnxc.target: the machines that were measured differ little.
 #pragma once
+#include "dialects/onnxc/Onnxc.h"
+
 #include <cstdint>
 
 namespace onnxc {
@@ -13,6 +15,10 @@ inline constexpr double loadsPerCycle = 2;
 inline constexpr double l2BytesPerCycle = 24;
 // From behind L2.
 inline constexpr double farBytesPerCycle = 8;
+// Whether so many bytes of weights share no cache with the rest of a network.
+inline bool isBehindCaches(int64_t bytes, TargetAttr target) {
+  return bytes > 2 * target.getL2Bytes();
+}
 // To move an element of an image between channels first and last, in cycles.
 inline constexpr double cyclesOfTranspose = 0.4;
 

@@ -99,12 +99,11 @@ Image imageOfInputs(const SquareConvolution &conv, int64_t size) {
   });
 }
 
-// Cycles until weights have come by once; none where they stay in L2. What is
-// twice as large shares no other cache with the rest of a network.
-double cyclesOfWeights(double bytes, TargetAttr target) {
+// Cycles until weights have come by once; none where they stay in L2.
+double cyclesOfWeights(int64_t bytes, TargetAttr target) {
   if (bytes <= target.getL2ForBlocks() / 2)
     return 0;
-  return bytes / (bytes > 2 * target.getL2Bytes()
+  return bytes / (isBehindCaches(bytes, target)
                       ? double(target.getMemoryBytesPerCycle())
                       : farBytesPerCycle);
 }
@@ -131,7 +130,7 @@ Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
       double(points) * rows * columns * inputs * outputs / perCycle;
   if (!image.isFixed)
     rows *= std::exchange(columns, 1);
-  double weights = 4.0 * points * inputs * outputs;
+  int64_t weights = points * inputs * outputs * 4;
   int64_t rowBytes = points * columns * (inputs + outputs) * 4;
   Products best;
   for (int64_t most = 1; most <= rows; ++most) {
