@@ -18,7 +18,8 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
       report).
     - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).
     - `l2_bytes_per_cycle`: what L1 gets from L2 at most (register tiles, prefetching, the roofline of a report).
-    - `memory_bytes_per_cycle`: what one core gets from memory (Winograd's filtering).
+    - `memory_bytes_per_cycle`: what one core gets from memory beside multiplications (Winograd's filtering,
+      prefetching).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.

@@ -424,8 +424,9 @@ struct Ahead {
 // nothing was asked for; from behind it 4096 x 4096 of them took 0.95 of the
 // time with one line in four asked for, 0.6 with all where eight rows keep the
 // core as busy as memory, and up to 2.5 times as long with one of two. Memory
-// behind Intel's mesh is further away: 4096 x 4096 weights took 0.8 of the time
-// for four and eight rows, which keep the core from looking ahead by itself.
+// behind Intel's mesh is further away: 4096 x 4096 weights took 0.87 of the
+// time for four and eight rows, which keep the core from looking ahead by
+// itself.
 static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
                                     int64_t rows, int64_t lines,
                                     int64_t vectorsOfLine) {
