@@ -20,20 +20,20 @@ bool accepts(const Triple &triple) {
 
 std::string defaultCpu(const Triple &) { return "x86-64-v3"; }
 
+bool isClient(StringRef cpu) {
+  return StringSwitch<bool>(cpu)
+      .Cases({"icelake-client", "tigerlake", "rocketlake"}, true)
+      .Default(false);
+}
+
 // A hypervisor may give a server's core a client's name, but not AMX.
 StringRef coreOf(StringRef cpu, const Features &features) {
-  bool isClient =
-      StringSwitch<bool>(cpu)
-          .Cases({"icelake-client", "tigerlake", "rocketlake"}, true)
-          .Default(false);
-  return isClient && features.has("amx-tile") ? "sapphirerapids" : cpu;
+  return isClient(cpu) && features.has("amx-tile") ? "sapphirerapids" : cpu;
 }
 
 // Zen 4 joins two 256-bit pipes for one 512-bit FMA; client cores have one.
 bool issuesOneWideFma(StringRef cpu) {
-  return StringSwitch<bool>(cpu)
-      .Cases({"znver4", "icelake-client", "tigerlake", "rocketlake"}, true)
-      .Default(false);
+  return cpu == "znver4" || isClient(cpu);
 }
 
 struct Caches {

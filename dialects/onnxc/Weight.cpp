@@ -15,7 +15,7 @@ using Triple = std::array<double, 3>;
 
 // Points 0, +-a, +-b and infinity for F(4), 0, +-1 and infinity for F(2). The
 // row of a point p is [1, p, p^2] / f(p), f being the product of its distances
-// from the others, as the transforms of EmitWinograd.cpp leave it out.
+// from the others, as the transforms of WinogradTransforms.cpp leave it out.
 SmallVector<Triple> filterMatrix(int64_t tile) {
   if (tile == 2)
     return {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
