@@ -1,7 +1,8 @@
 // Order of the loops: parallel ones outside, reductions inside, and one loop
 // along the lanes. Where the lanes run along a parallel loop, each block of a
-// few vectors keeps its accumulators in registers over all reductions. Where
-// they run along a reduction, see FoldLanes.cpp.
+// few vectors keeps its accumulators in registers over all reductions, or over
+// a panel of rows, see FoldAcross.cpp. Where they run along a reduction, see
+// FoldLanes.cpp.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/loops/Chains.h"
 #include "lowering/loops/NestEmitter.h"
@@ -309,10 +310,12 @@ void NestEmitter::emit() {
     holdInvariant(place);
     if (nest.loops[*vectorLoop].folds)
       return foldLanes(place);
-    alongLanes(number(b, 0), nest.loops[*vectorLoop].size,
-               [&](OpFoldResult at, Step step, unsigned vectors) {
-                 parallelBlock(enter(place, *vectorLoop, at), step, vectors);
-               });
+    inPanels(place, [&](const Place &place) {
+      alongLanes(number(b, 0), nest.loops[*vectorLoop].size,
+                 [&](OpFoldResult at, Step step, unsigned vectors) {
+                   parallelBlock(enter(place, *vectorLoop, at), step, vectors);
+                 });
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 // Lanes across a long reduction. Where the accumulators fill few vectors, each
 // would wait for its own last sum: several ways of them take turns and meet at
-// the end, in an order that depends on shapes only.
+// the end, in an order that depends on shapes only. Where they fill more than a
+// block of vectors, all of them go past a panel of rows before the next one.
 #include "lowering/loops/Extreme.h"
 #include "lowering/loops/NestEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,6 +9,44 @@
 using namespace mlir;
 
 namespace onnxc::nests {
+
+// A block of columns over all rows reads a piece of each row, which prefetchers
+// do not follow; the pieces of a panel lie side by side in as many streams.
+constexpr int64_t rowsOfPanel = 8;
+
+// The accumulators between two panels are the output's elements, so that sums
+// are the same in any order of blocks.
+bool NestEmitter::foldsInPanels() {
+  if (folded.size() != 1 || waysAcross() > 1)
+    return false;
+  auto isKnown = [&](unsigned loop, int64_t atMost) {
+    std::optional<int64_t> size = getConstantIntValue(nest.loops[loop].size);
+    return size && *size <= atMost;
+  };
+  return !isKnown(folded[0], 4 * rowsOfPanel) &&
+         !isKnown(*vectorLoop, unroll * lanes);
+}
+
+void NestEmitter::inPanels(const Place &place,
+                           llvm::function_ref<void(const Place &)> blocks) {
+  if (!foldsInPanels())
+    return blocks(place);
+  unsigned loop = folded[0];
+  OpFoldResult &size = nest.loops[loop].size, all = size;
+  OpFoldResult whole =
+      multiply(b, floorDivide(b, all, rowsOfPanel), number(b, rowsOfPanel));
+  size = number(b, rowsOfPanel);
+  auto panel = [&](OpBuilder &, Location, Value at, ValueRange) {
+    blocks(enter(place, loop, at));
+    scf::YieldOp::create(b);
+  };
+  scf::ForOp::create(b, constant(0), asValue(b, whole), constant(rowsOfPanel),
+                     ValueRange(), panel);
+  size = subtract(b, all, whole);
+  if (!isConstantIntValue(size, 0))
+    blocks(enter(place, loop, whole));
+  size = all;
+}
 
 // As many as sums need to overlap; one where the loop is short or its body
 // takes longer than a sum. The same for all columns, whose sums would else be

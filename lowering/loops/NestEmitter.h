@@ -69,6 +69,9 @@ private:
   void parallelBlock(const Place &place, Step step, unsigned vectors);
   void foldLanes(const Place &place);
   bool isRowThatSpills(mlir::OpFoldResult vectors) const;
+  bool foldsInPanels();
+  void inPanels(const Place &place,
+                llvm::function_ref<void(const Place &)> blocks);
   unsigned waysAcross();
   llvm::SmallVector<mlir::Value> foldAcross(const Place &place, Step step,
                                             llvm::ArrayRef<mlir::Value> start,
