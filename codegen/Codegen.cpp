@@ -24,6 +24,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
@@ -312,6 +313,14 @@ Expected<Emitted> Emitter::emit(StringRef path) {
 }
 
 } // namespace
+
+// Constants of exponentials fill all registers of loops, from which they would
+// be spilled. Sunk into the loop each is read where it is used: products of
+// AVX2 with a GELU took 0.96 of the time on Zen 4.
+void setFlagsOfLlvm() {
+  const char *flags[] = {"onnxc", "-sink-insts-to-avoid-spills"};
+  cl::ParseCommandLineOptions(std::size(flags), flags);
+}
 
 Expected<Emitted> emit(mlir::ModuleOp module, const EmitOptions &options,
                        StringRef path) {

@@ -36,6 +36,10 @@ struct Emitted {
 llvm::Expected<Emitted> emit(mlir::ModuleOp module, const EmitOptions &options,
                              llvm::StringRef path);
 
+// Sets what LLVM has only flags of its own for; call before a program forgets
+// or parses flags.
+void setFlagsOfLlvm();
+
 // The dialect interfaces that translation needs; call before parsing a module.
 void registerTranslations(mlir::DialectRegistry &registry);
 

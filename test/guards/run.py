@@ -4,8 +4,8 @@
     run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
 
 Spills: no innermost loop of multiply-adds of the standard kernels keeps a vector on the stack. Scalars: no innermost loop
-of a network holds a scalar floating-point operation. Those of spills.txt and scalars.txt do so today; the lists may only
-shrink. Prints "PASS: name", or "FAIL: name" and which loops; a function is named after its first node.
+of a network holds a scalar floating-point operation. Those of scalars.txt do so today; the list may only shrink. Prints
+"PASS: name", or "FAIL: name" and which loops; a function is named after its first node.
 """
 
 import functools
@@ -149,26 +149,16 @@ def spilling(loops):
     return sorted(((count, loop) for count, loop in spills if count), key=lambda entry: -entry[0])
 
 
-def known(file):
-    """What a list allows: name, processor, count and reason a line."""
-    lines = (HERE / file).read_text().splitlines()
+def check_spills(compiler, cpu, model, flags):
+    return "\n".join(f"{loop.function}: {count} spills in a loop of {loop.count(assembly.FMA)} multiply-adds"
+                     for count, loop in spilling(compiler.loops(model, cpu, flags)))
+
+
+def allowed_scalars():
+    """What the list allows: name, processor, count and reason a line."""
+    lines = (HERE / "scalars.txt").read_text().splitlines()
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     return {(name, cpu): int(count) for name, cpu, count, _ in rows}
-
-
-def compared(file, name, cpu, count, found):
-    """What is to be said where `count` is not what the list allows: about loops, that they were found."""
-    allowed = known(file).get((name, cpu), 0)
-    if count < allowed:
-        return f"{count}, no longer {allowed}: say so in test/guards/{file}"
-    return "\n".join(found) if count > allowed else ""
-
-
-def check_spills(compiler, name, cpu, model, flags):
-    found = spilling(compiler.loops(model, cpu, flags))
-    return compared("spills.txt", name, cpu, found[0][0] if found else 0,
-                    [f"{loop.function}: {count} spills in a loop of {loop.count(assembly.FMA)} multiply-adds"
-                     for count, loop in found])
 
 
 def check_scalars(compiler, name, cpu, model):
@@ -176,9 +166,13 @@ def check_scalars(compiler, name, cpu, model):
     if not any(loop.count(assembly.VECTOR_ARITHMETIC) for loop in loops):
         raise RuntimeError("no vector loop found")
     counts = [(loop.count(assembly.SCALAR_ARITHMETIC), loop) for loop in loops]
-    return compared("scalars.txt", name, cpu, sum(count for count, _ in counts),
-                    [f"{loop.function}: a loop of {scalars} scalar and {loop.count(assembly.VECTOR_ARITHMETIC)} vector "
-                     "operations" for scalars, loop in counts if scalars])
+    count, allowed = sum(count for count, _ in counts), allowed_scalars().get((name, cpu), 0)
+    if count < allowed:
+        return f"{count}, no longer {allowed}: say so in test/guards/scalars.txt"
+    if count == allowed:
+        return ""
+    return "\n".join(f"{loop.function}: a loop of {scalars} scalar and {loop.count(assembly.VECTOR_ARITHMETIC)} vector "
+                     "operations" for scalars, loop in counts if scalars)
 
 
 SPILLING_TEXT = """k_test:                                 # @k_test
@@ -218,7 +212,7 @@ def cases(compiler):
     for name, model, flags in standard_kernels():
         for cpu in [*CPUS, SCHEDULED_CPU]:
             yield (f"spills: {name}, {cpu}",
-                   lambda n=name, m=model, f=flags, c=cpu: check_spills(compiler, n, c, m, f))
+                   lambda m=model, f=flags, c=cpu: check_spills(compiler, c, m, f))
     for name, make in all_networks():
         make = functools.cache(make)
         for cpu in CPUS:

@@ -301,6 +301,7 @@ const char *const overview =
     ".html\n";
 
 int compileCommand(Command command, int argc, char **argv) {
+  setFlagsOfLlvm();
   forgetForeignFlags();
   Flags flags;
   registerPasses();
