@@ -298,6 +298,13 @@ void NestEmitter::parallelBlock(const Place &place, Step step,
       store(output, results[i * outputs + output], places[i], step);
 }
 
+void NestEmitter::blocks(const Place &place, OpFoldResult columns) {
+  alongLanes(number(b, 0), columns,
+             [&](OpFoldResult at, Step step, unsigned vectors) {
+               parallelBlock(enter(place, *vectorLoop, at), step, vectors);
+             });
+}
+
 void NestEmitter::emit() {
   if (turns)
     return turnTiles();
@@ -310,12 +317,9 @@ void NestEmitter::emit() {
     holdInvariant(place);
     if (nest.loops[*vectorLoop].folds)
       return foldLanes(place);
-    inPanels(place, [&](const Place &place) {
-      alongLanes(number(b, 0), nest.loops[*vectorLoop].size,
-                 [&](OpFoldResult at, Step step, unsigned vectors) {
-                   parallelBlock(enter(place, *vectorLoop, at), step, vectors);
-                 });
-    });
+    if (foldsInPanels())
+      return inPanels(place);
+    blocks(place, nest.loops[*vectorLoop].size);
   });
 }
 

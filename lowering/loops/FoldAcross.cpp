@@ -3,6 +3,7 @@
 // the end, in an order that depends on shapes only. Where they fill more than a
 // block of vectors, all of them go past a panel of rows before the next one.
 #include "lowering/loops/Extreme.h"
+#include "lowering/loops/KernelWork.h"
 #include "lowering/loops/NestEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -13,6 +14,9 @@ namespace onnxc::nests {
 // A block of columns over all rows reads a piece of each row, which prefetchers
 // do not follow; the pieces of a panel lie side by side in as many streams.
 constexpr int64_t rowsOfPanel = 8;
+// What tasks share where no loop is around: columns for long pieces of rows, in
+// not too few steps.
+constexpr int64_t leastBlocksOfStep = 4, mostBlocksOfStep = 64, fewSteps = 8;
 
 // The accumulators between two panels are the output's elements, so that sums
 // are the same in any order of blocks.
@@ -27,25 +31,53 @@ bool NestEmitter::foldsInPanels() {
          !isKnown(*vectorLoop, unroll * lanes);
 }
 
-void NestEmitter::inPanels(const Place &place,
-                           llvm::function_ref<void(const Place &)> blocks) {
-  if (!foldsInPanels())
-    return blocks(place);
+// Some columns, over all rows.
+void NestEmitter::overPanels(const Place &place, OpFoldResult columns) {
   unsigned loop = folded[0];
-  OpFoldResult &size = nest.loops[loop].size, all = size;
+  OpFoldResult &size = nest.loops[loop].size, rows = size;
   OpFoldResult whole =
-      multiply(b, floorDivide(b, all, rowsOfPanel), number(b, rowsOfPanel));
+      multiply(b, floorDivide(b, rows, rowsOfPanel), number(b, rowsOfPanel));
   size = number(b, rowsOfPanel);
   auto panel = [&](OpBuilder &, Location, Value at, ValueRange) {
-    blocks(enter(place, loop, at));
+    blocks(enter(place, loop, at), columns);
     scf::YieldOp::create(b);
   };
   scf::ForOp::create(b, constant(0), asValue(b, whole), constant(rowsOfPanel),
                      ValueRange(), panel);
-  size = subtract(b, all, whole);
+  size = subtract(b, rows, whole);
   if (!isConstantIntValue(size, 0))
-    blocks(enter(place, loop, whole));
-  size = all;
+    blocks(enter(place, loop, whole), columns);
+  size = rows;
+}
+
+// A panel reads what the one before left, so tasks divide the columns.
+void NestEmitter::inPanels(const Place &place) {
+  OpFoldResult columns = nest.loops[*vectorLoop].size;
+  std::optional<int64_t> known = getConstantIntValue(columns);
+  int64_t block = unroll * lanes;
+  int64_t blocks = mostBlocksOfStep;
+  if (outer.empty() && known)
+    blocks = std::clamp(*known / (fewSteps * block), leastBlocksOfStep, blocks);
+  int64_t wide = block * blocks;
+  auto steps = [&](OpFoldResult from, OpFoldResult to, int64_t width) {
+    auto step = [&](OpBuilder &, Location, Value at, ValueRange) {
+      OpFoldResult left =
+          known ? number(b, width)
+                : minimum(b, subtract(b, columns, at), number(b, width));
+      overPanels(enter(place, *vectorLoop, at), left);
+      scf::YieldOp::create(b);
+    };
+    auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, to),
+                                   constant(width), ValueRange(), step);
+    loop->setAttr(stepAttrName, b.getUnitAttr());
+  };
+  if (!known)
+    return steps(number(b, 0), columns, wide);
+  int64_t whole = *known / wide * wide;
+  if (whole)
+    steps(number(b, 0), number(b, whole), wide);
+  if (whole < *known)
+    steps(number(b, whole), columns, *known - whole);
 }
 
 // As many as sums need to overlap; one where the loop is short or its body

@@ -70,8 +70,9 @@ private:
   void foldLanes(const Place &place);
   bool isRowThatSpills(mlir::OpFoldResult vectors) const;
   bool foldsInPanels();
-  void inPanels(const Place &place,
-                llvm::function_ref<void(const Place &)> blocks);
+  void inPanels(const Place &place);
+  void overPanels(const Place &place, mlir::OpFoldResult columns);
+  void blocks(const Place &place, mlir::OpFoldResult columns);
   unsigned waysAcross();
   llvm::SmallVector<mlir::Value> foldAcross(const Place &place, Step step,
                                             llvm::ArrayRef<mlir::Value> start,

@@ -51,6 +51,25 @@ def interleaved(row, running, seconds):
     row.update({f"{name}_ms": 1e3 * shortest for name, shortest in best.items()})
 
 
+# Between two engines, as a part of the largest output: more than rounding of 16 bits, or a few quanta.
+MOST_DIFFERENCE, MOST_OF_QUANTIZED = 1e-3, 5e-2
+
+
+def compare(row, model, running):
+    """What the last calls wrote, by engine. Errors go to the row; ours has failed where it agrees with no other."""
+    found = {engine.name: engine.outputs() for engine in running}
+    peers = [found[name] for name in ("ort", "openvino") if name in found]
+    for name in [name for name in found if name != "ort"]:
+        row[f"{name}_error"] = doubles.difference(found[name], found["ort"])
+    quantizes = any("Quant" in node.op_type or "QLinear" in node.op_type for node in model.graph.node)
+    most = MOST_OF_QUANTIZED if quantizes else MOST_DIFFERENCE
+    for name in found.keys() & {"onnxc", "versus"}:
+        if not any(doubles.difference(found[name], peer) <= most for peer in peers):
+            row[f"{name}_failure"] = f"its outputs are no other engine's, {row[f'{name}_error']:.1e} from ONNX Runtime's"
+            del row[f"{name}_ms"]
+    return found
+
+
 def roofline(row, library, threads):
     """What the machine can do, measured now, and which part of it onnxc used."""
     row["peak_gflops"] = library.benchmark_peak(threads, ctypes.c_double(0.3))
@@ -106,28 +125,24 @@ def measure(path, work_folder, threads, seconds, mcpu, versus, wants_accuracy, w
     inputs = stored_inputs(path) or make_inputs(model)
     runtime = engines.OnnxRuntime(path, inputs, threads)
     runtime.shortest(1)
-    found = {"ort": runtime.outputs()}
-    row["flops"], row["read_bytes"], row["written_bytes"] = work.work_of(model, inputs, found["ort"])
+    outputs = runtime.outputs()
+    row["flops"], row["read_bytes"], row["written_bytes"] = work.work_of(model, inputs, outputs)
     running = [runtime]
     if with_openvino and (other := tried(row, "openvino", lambda: engines.OpenVino(path, inputs, threads))):
         running.append(other)
-        found["openvino"] = other.outputs()
     if "onnxc_failure" not in row and (ours := tried(row, "onnxc", lambda: engines.Onnxc(
-            library, work_folder / f"{name}.o", inputs, found["ort"], threads))):
+            library, work_folder / f"{name}.o", inputs, outputs, threads))):
         running.insert(0, ours)
-        found["onnxc"] = ours.outputs()
         row["arena_bytes"], row["code_bytes"] = ours.arena_bytes, ours.code_bytes
     if versus and (other := tried(row, "versus", lambda: compiled_for(versus, path, work_folder, library, inputs,
-                                                                      found["ort"], threads))):
+                                                                      outputs, threads))):
         running.append(other)
-        found["versus"] = other.outputs()
-    for engine in [engine for engine in found if engine != "ort"]:
-        row[f"{engine}_error"] = doubles.difference(found[engine], found["ort"])
     interleaved(row, running, seconds)
-    if "onnxc" in found and row["onnxc_ms"] < 20:
+    found = compare(row, model, running)
+    if row.get("onnxc_ms", 20) < 20:
         row["stack_ms"] = [1e3 * s for s in ours.at_stack_alignments(max(3, int(50 / row["onnxc_ms"])))]
     roofline(row, library, threads)
-    if wants_accuracy and "onnxc" in found:
+    if wants_accuracy and "onnxc_ms" in row:
         accuracy(row, model, inputs, library, work_folder, mcpu, found)
     return row
 
