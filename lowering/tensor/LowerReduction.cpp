@@ -2,6 +2,7 @@
 // wide as they are computed, the second finishes and, with keepdims, puts the
 // ones back. Axes that are known only at run time split every dimension into a
 // kept and a folded one, of which one has size 1: one nest of static rank.
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/OnnxToLinalg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -28,14 +29,13 @@ struct Fold {
 // digits.
 constexpr int64_t manyElements = 1 << 14;
 
-// Where the rows lie across vectors, positions along an axis that is known to
-// be short fill those better as 32 bits. A row along vectors has one result.
+// Positions along an axis that is known to be short fill vectors better as 32
+// bits.
 void narrowPositions(ReductionOpInterface op, Value data, int64_t axis,
                      SmallVector<Type> &types) {
   auto type = cast<RankedTensorType>(data.getType());
   int64_t size = type.getDimSize(axis);
-  if (axis + 1 < type.getRank() && !ShapedType::isDynamic(size) &&
-      size <= INT32_MAX)
+  if (!ShapedType::isDynamic(size) && size <= INT32_MAX)
     types.back() = IntegerType::get(op.getContext(), 32);
 }
 
@@ -68,19 +68,23 @@ Scalar number(ScalarBuilder &scalars, Value index, Type type = {}) {
   return {scalars, arith::IndexCastOp::create(scalars, type, index), type};
 }
 
+// An accumulator's tensor, filled.
+Value filled(ImplicitLocOpBuilder &builder, const Fold &fold, Scalar start,
+             Type type) {
+  ScalarBuilder scalars(builder, builder.getLoc(), type);
+  Value element = store(scalars, start, type);
+  Value empty = emptyOf(builder, fold.sizes, type);
+  return linalg::FillOp::create(builder, element, empty).getResult(0);
+}
+
 // The operator's accumulators, one tensor each.
 SmallVector<Value> accumulate(ImplicitLocOpBuilder &builder,
                               ReductionOpInterface op, const Fold &fold,
                               ArrayRef<Type> types) {
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   SmallVector<Value> start;
-  for (auto [scalar, type] : llvm::zip(op.identity(), types)) {
-    ScalarBuilder scalars(builder, builder.getLoc(), type);
-    Value identity = store(scalars, scalar, type);
-    Value empty = emptyOf(builder, fold.sizes, type);
-    start.push_back(
-        linalg::FillOp::create(builder, identity, empty).getResult(0));
-  }
+  for (auto [scalar, type] : llvm::zip(op.identity(), types))
+    start.push_back(filled(builder, fold, scalar, type));
   SmallVector<AffineMap> maps = fold.inputMaps;
   maps.append(start.size(), fold.map);
   SmallVector<Type> from(fold.inputs.size(), element);
@@ -94,6 +98,45 @@ SmallVector<Value> accumulate(ImplicitLocOpBuilder &builder,
   };
   return generic(builder, fold.inputs, from, start, types, maps, fold.iterators,
                  combine);
+}
+
+// Whether vectors lie along the axis in which a position is looked for.
+bool findsAlongVectors(ReductionOpInterface op, Value data, int64_t axis) {
+  auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
+      targetAttrName);
+  return target && target.getVectorBits() && op.identity().size() == 2 &&
+         axis + 1 == cast<RankedTensorType>(data.getType()).getRank();
+}
+
+// The best of a row, then the first or last place of what equals it or is NaN:
+// lanes fold each of them in any order, but not both at once.
+SmallVector<Value> findAlongVectors(ImplicitLocOpBuilder &builder,
+                                    ReductionOpInterface op, const Fold &fold,
+                                    ArrayRef<Type> types) {
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  Type best = types[0], position = types[1];
+  auto last = op->getAttrOfType<IntegerAttr>("select_last_index");
+  bool isLast = last && !last.getValue().isZero();
+  auto better = [&](ScalarBuilder &, ArrayRef<Scalar> args) {
+    return SmallVector{op.combine({args[1], args[1]}, args[0], args[1])[0]};
+  };
+  AffineMap row = fold.inputMaps[0];
+  Value found = generic(builder, fold.inputs[0], element,
+                        filled(builder, fold, op.identity()[0], best), best,
+                        {row, fold.map}, fold.iterators, better)[0];
+  // Of 32 bits a double holds all, of 64 all that a row may have.
+  Scalar nowhere = isLast ? -1.0 : position.isInteger(32) ? INT32_MAX : 0x1p62;
+  auto where = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
+    Value at = linalg::IndexOp::create(scalars, fold.foldedDim);
+    Scalar x = args[0], index = number(scalars, at, position);
+    Scalar place = select(x == cast(args[1], x) || x != x, index, nowhere);
+    return SmallVector{isLast ? greatest(args[2], place)
+                              : least(args[2], place)};
+  };
+  Value at = generic(builder, {fold.inputs[0], found}, {element, best},
+                     filled(builder, fold, nowhere, position), position,
+                     {row, fold.map, fold.map}, fold.iterators, where)[0];
+  return {found, at};
 }
 
 // The second loop: accumulators to results, through `map` from the result's
@@ -150,7 +193,10 @@ Value reduceKnown(ImplicitLocOpBuilder &builder, ReductionOpInterface op,
     resultSizes.push_back(size);
   }
   fold.map = AffineMap::get(rank, 0, keptDims, builder.getContext());
-  SmallVector<Value> folded = accumulate(builder, op, fold, types);
+  SmallVector<Value> folded =
+      axes.size() == 1 && findsAlongVectors(op, data, axes[0])
+          ? findAlongVectors(builder, op, fold, types)
+          : accumulate(builder, op, fold, types);
   return finish(
       builder, op, folded, types, fold, resultSizes,
       AffineMap::get(resultRank, 0, resultDims, builder.getContext()));

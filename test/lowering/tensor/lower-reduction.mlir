@@ -27,12 +27,32 @@ func.func @run_time_axes_make_one_nest_of_static_rank(%x: tensor<4x3xf32>, %axes
 // -----
 
 // CHECK-LABEL: @position_and_value_are_folded_together
-// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<2xf32>, tensor<2xi64>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<2xf32>, tensor<2xi32>)
 // CHECK: arith.maximumf
 // CHECK: arith.select
 func.func @position_and_value_are_folded_together(%x: tensor<2x3xf32>) -> tensor<2x1xi64> {
   %0 = "onnx.ArgMax"(%x) {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x1xi64>
   return %0 : tensor<2x1xi64>
+}
+
+// -----
+
+// Along vectors: the greatest, then the first place that is as great or NaN.
+// CHECK-LABEL: @positions_along_vectors_are_found_in_two_folds
+// CHECK: %[[MOST:.*]] = linalg.generic {{.*}} ins(%[[X:.*]] : tensor<2x99xf32>) outs({{.*}} : tensor<2xf32>)
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[MOST]] : tensor<2x99xf32>, tensor<2xf32>) outs({{.*}} : tensor<2xi32>)
+// CHECK: arith.cmpf oeq
+// CHECK: arith.cmpf une
+// CHECK: arith.select
+// CHECK: arith.minsi
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+func.func @positions_along_vectors_are_found_in_two_folds(%x: tensor<2x99xf32>) -> tensor<2x1xi64> {
+  %0 = "onnx.ArgMax"(%x) {axis = 1 : i64} : (tensor<2x99xf32>) -> tensor<2x1xi64>
+  return %0 : tensor<2x1xi64>
+}
 }
 
 // -----
