@@ -6,9 +6,11 @@
 // Where the elements of a row lie side by side in memory and the best few fit
 // into registers, a vector of elements is compared with the last of them at
 // once; where the best are many, they are sorted. Where elements of several
-// rows lie side by side, each row is a lane.
+// rows lie side by side, each row is a lane if the best are very few; else rows
+// are transposed before and behind.
 #include "dialects/onnx/Families.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/tensor/Transposed.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/SelectColumns.h"
 #include "lowering/tensor/irregular/SelectRow.h"
@@ -44,9 +46,9 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     if (failed(require(builder, k >= 0 && k <= x.sizes[axis], Status::Value, op,
                        "is outside the axis", "K")))
       return failure();
-    Value values = emptyOf(builder, shapes->front(), x.element);
-    Value positions = emptyOf(builder, shapes->front(), builder.getI64Type());
-    Tensors found = selectRows(builder, op, x, {axis, k}, {values, positions});
+    Tensors found = isWorthTurning(op, x, {axis, k})
+                        ? selectTurned(builder, op, x, {axis, k})
+                        : selectRows(builder, op, x, {axis, k});
     for (auto [value, result] : llvm::zip_equal(found, op.getResults()))
       value = castTo(builder, value,
                      getTypeConverter()->convertType(result.getType()));
@@ -59,9 +61,42 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     Index k;
   };
 
+  // With the axis and the last dimension in each other's place.
+  static Input turnedSizes(Input x, int64_t axis) {
+    std::swap(x.sizes[axis], x.sizes.back());
+    return x;
+  }
+
+  // Whether rows that lie apart are better taken once they lie side by side.
+  static bool isWorthTurning(TopKOp op, const Input &x, Place place) {
+    int64_t last = x.rank() - 1;
+    if (place.axis == last || lanesOfColumns(op, x, place.axis, place.k))
+      return false;
+    Input turned = turnedSizes(x, place.axis);
+    return lanesOfSelection(op, turned, last, place.k) ||
+           lanesOfSort(op, turned, last, place.k);
+  }
+
+  static Tensors selectTurned(ImplicitLocOpBuilder &builder, TopKOp op,
+                              const Input &x, Place place) {
+    auto order = llvm::to_vector(llvm::seq(x.rank()));
+    std::swap(order[place.axis], order.back());
+    auto turn = [&](Value value) {
+      return transposed(builder, builder.getLoc(), value, order);
+    };
+    Input turned = turnedSizes(x, place.axis);
+    turned.lowered = turn(x.lowered);
+    Tensors found = selectRows(builder, op, turned, {x.rank() - 1, place.k});
+    return llvm::map_to_vector(found, turn);
+  }
+
   static Tensors selectRows(ImplicitLocOpBuilder &builder, TopKOp op,
-                            const Input &x, Place place, Tensors results) {
+                            const Input &x, Place place) {
     int64_t axis = place.axis;
+    Sizes sizes = x.sizes;
+    sizes[axis] = place.k;
+    Tensors results{emptyOf(builder, sizes, x.element),
+                    emptyOf(builder, sizes, builder.getI64Type())};
     if (int64_t lanes = lanesOfSelection(op, x, axis, place.k)) {
       Sizes rows = x.sizes;
       rows.back() = 1;
