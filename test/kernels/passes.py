@@ -216,6 +216,16 @@ def selections():
     yield "TopK across vectors", topk([3, 40, 21], 6, axis=1)
     yield "TopK across vectors, the smallest", topk([50, 16], 8, axis=0, largest=0)
     yield "TopK across vectors, of all", topk([2, 5, 3, 33], 5, axis=1)
+    yield "TopK of rows apart, as many as vectors", topk([3, 140, 9], 20, axis=1)
+    yield "TopK of rows apart, sorted, the smallest", topk([150, 6], 90, axis=0, largest=0)
+    yield "TopK of rows apart, sizes of the run", chain(["n", 60, "m"], [
+        ("Round", "x", "r", {}), ("TopK", "r k", "y i", {"axis": 1})], {"k": np.int64([12])},
+        sizes=[[1, 60, 1], [2, 60, 7], [3, 60, 40]])
+    for op in ("ArgMax", "ArgMin"):
+        for last in (0, 1):
+            yield f"{op} along vectors, last: {last}", chain([6, 133], [
+                ("Round", "x", "r", {}), (op, "r", "i", {"axis": 1, "select_last_index": last}),
+                ("Cast", "i", "y", {"to": 1})])
     yield "TopK, sizes of the run", chain(["rows", "n"], [("Round", "x", "r", {}), ("TopK", "r k", "y i", {})],
                                           {"k": np.int64([6])}, sizes=[[2, 6], [3, 40], [1, 333]])
     yield "TopK of every third", chain([4, 99], [
