@@ -21,6 +21,8 @@ namespace nests {
 // A block of vectors keeps the machine as busy as many blocks in a row, which
 // are only more code.
 constexpr int64_t mostBlocksInFull = 16;
+// Lanes of what is left of a row, at least: no machine has shorter vectors.
+constexpr int64_t leastTail = 4;
 // Steps that LLVM writes out, each of which may be an exponential, and what
 // that holds beside its result: constants.
 constexpr int64_t mostStepsInFull = 8, registersOfLongStep = 12;
@@ -103,14 +105,17 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
     walk(from, 1, {}, 1);
     return;
   }
+  // Of a vector's half, LLVM would take a permutation apart that a mask ends.
+  if (std::optional<int64_t> count = getConstantIntValue(left)) {
+    int64_t width = std::clamp<int64_t>(llvm::PowerOf2Ceil(*count),
+                                        std::min(leastTail, lanes), lanes);
+    Value mask = *count < width ? firstLanes(b, width, left) : Value();
+    return steps(from, {width, mask}, 1);
+  }
   auto masked = [&](OpBuilder &, Location) {
     steps(from, {lanes, firstLanes(b, lanes, left)}, 1);
     scf::YieldOp::create(b);
   };
-  if (getConstantIntValue(left)) {
-    steps(from, {lanes, firstLanes(b, lanes, left)}, 1);
-    return;
-  }
   Value rest = asValue(b, left);
   Value some =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, rest, constant(0));

@@ -21,11 +21,25 @@ func.func @loops_that_operands_walk_as_one_are_merged(%x: memref<4x16xf32>, %y: 
 
 // CHECK-LABEL: @what_is_left_of_a_vector_is_masked
 // CHECK: vector.load {{.*}} vector<8xf32>
-// CHECK: %[[MASK:.*]] = arith.constant dense<[true, true, true, false,
+// CHECK: %[[MASK:.*]] = arith.constant dense<[true, true, true, false]> : vector<4xi1>
 // CHECK: vector.maskedload {{.*}}%[[MASK]]
 // CHECK: vector.maskedstore {{.*}}%[[MASK]]
 func.func @what_is_left_of_a_vector_is_masked(%x: memref<11xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<11xf32>) {
+  ^bb0(%a: f32):
+    %b = arith.addf %a, %a : f32
+    linalg.yield %b : f32
+  }
+  return
+}
+
+// CHECK-LABEL: @half_a_vector_needs_no_mask
+// CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: vector.load {{.*}} vector<4xf32>
+// CHECK-NOT: masked
+// CHECK: return
+func.func @half_a_vector_needs_no_mask(%x: memref<12xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<12xf32>) {
   ^bb0(%a: f32):
     %b = arith.addf %a, %a : f32
     linalg.yield %b : f32

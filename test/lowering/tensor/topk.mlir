@@ -58,10 +58,12 @@ func.func @few_across_vectors(%x: tensor<1000x20xf32>) -> (tensor<2x20xf32>, ten
   return %v, %i : tensor<2x20xf32>, tensor<2x20xi64>
 }
 
-// Rows of less than a vector lie apart.
+// Rows that lie apart come side by side first.
 // CHECK-LABEL: @apart
-// CHECK-NOT: vector.
-// CHECK: return
+// CHECK: linalg.transpose {{.*}} outs({{.*}} : tensor<8x1000xf32>) permutation = [1, 0]
+// CHECK: arith.maxsi {{.*}} : vector<16xi32>
+// CHECK: linalg.transpose {{.*}} outs({{.*}} : tensor<10x8xf32>) permutation = [1, 0]
+// CHECK: linalg.transpose {{.*}} outs({{.*}} : tensor<10x8xi64>) permutation = [1, 0]
 func.func @apart(%x: tensor<1000x8xf32>) -> (tensor<10x8xf32>, tensor<10x8xi64>) {
   %k = "onnx.Constant"() {value = dense<10> : tensor<1xi64>} : () -> tensor<1xi64>
   %v, %i = "onnx.TopK"(%x, %k) {axis = 0 : i64} : (tensor<1000x8xf32>, tensor<1xi64>) -> (tensor<10x8xf32>, tensor<10x8xi64>)
