@@ -356,7 +356,7 @@ def ExpandVectorLoops : Pass<"expand-vector-loops", "mlir::ModuleOp"> {
   let description = [{
     One loop runs along the lanes of `#onnxc.target`'s vectors: the one that most operands walk with unit stride. Loops
     that all operands walk as one are merged, what lies across the lanes is turned in registers, accumulators stay in
-    registers.
+    registers: over all rows, or over eight at a time where a row has more columns than a few vectors.
     Operations whose indices are not linear stay for scalar loops.
 
     ```mlir

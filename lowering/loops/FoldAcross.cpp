@@ -55,10 +55,11 @@ void NestEmitter::inPanels(const Place &place) {
   OpFoldResult columns = nest.loops[*vectorLoop].size;
   std::optional<int64_t> known = getConstantIntValue(columns);
   int64_t block = unroll * lanes;
-  int64_t blocks = mostBlocksOfStep;
+  int64_t blocksOfStep = mostBlocksOfStep;
   if (outer.empty() && known)
-    blocks = std::clamp(*known / (fewSteps * block), leastBlocksOfStep, blocks);
-  int64_t wide = block * blocks;
+    blocksOfStep = std::clamp(*known / (fewSteps * block), leastBlocksOfStep,
+                              mostBlocksOfStep);
+  int64_t wide = block * blocksOfStep;
   auto steps = [&](OpFoldResult from, OpFoldResult to, int64_t width) {
     auto step = [&](OpBuilder &, Location, Value at, ValueRange) {
       OpFoldResult left =
