@@ -105,7 +105,8 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
     walk(from, 1, {}, 1);
     return;
   }
-  // Of a vector's half, LLVM would take a permutation apart that a mask ends.
+  // No more lanes than the rest fills: LLVM makes scalar code of a permutation
+  // whose result is masked.
   if (std::optional<int64_t> count = getConstantIntValue(left)) {
     int64_t width = std::clamp<int64_t>(llvm::PowerOf2Ceil(*count),
                                         std::min(leastTail, lanes), lanes);

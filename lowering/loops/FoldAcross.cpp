@@ -23,12 +23,12 @@ constexpr int64_t leastBlocksOfStep = 4, mostBlocksOfStep = 64, fewSteps = 8;
 bool NestEmitter::foldsInPanels() {
   if (folded.size() != 1 || waysAcross() > 1)
     return false;
-  auto isKnown = [&](unsigned loop, int64_t atMost) {
+  auto isAtMost = [&](unsigned loop, int64_t most) {
     std::optional<int64_t> size = getConstantIntValue(nest.loops[loop].size);
-    return size && *size <= atMost;
+    return size && *size <= most;
   };
-  return !isKnown(folded[0], 4 * rowsOfPanel) &&
-         !isKnown(*vectorLoop, unroll * lanes);
+  return !isAtMost(folded[0], 4 * rowsOfPanel) &&
+         !isAtMost(*vectorLoop, unroll * lanes);
 }
 
 // Some columns, over all rows.

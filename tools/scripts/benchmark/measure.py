@@ -59,7 +59,7 @@ def compare(row, model, running):
     """What the last calls wrote, by engine. Errors go to the row; ours has failed where it agrees with no other."""
     found = {engine.name: engine.outputs() for engine in running}
     peers = [found[name] for name in ("ort", "openvino") if name in found]
-    for name in [name for name in found if name != "ort"]:
+    for name in found.keys() - {"ort"}:
         row[f"{name}_error"] = doubles.difference(found[name], found["ort"])
     quantizes = any("Quant" in node.op_type or "QLinear" in node.op_type for node in model.graph.node)
     most = MOST_OF_QUANTIZED if quantizes else MOST_DIFFERENCE
