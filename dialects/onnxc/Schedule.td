@@ -17,14 +17,15 @@ def ContractionAttr : AttrDef<OnnxcDialect, "Contraction"> {
   let description = [{
     `rows` accumulators of `columns` elements each are live at once. `columns` is a multiple of the vector length
     where that is more than one. `outer` names the outer loop: `panels` keeps a panel of weights warm, `pixels` a tile of
-    activations. With panels outside, `group` of them meet each tile of rows while it is warm, and the reduction runs in
-    pieces of `depth` (0: whole) around that, so that the pieces of a group's panels stay in L2; partial sums wait in the
-    output.
+    activations. With panels outside, a `block` of rows (0: all) meets all panels before the next block does, so that it
+    stays in L2. Or the reduction runs in pieces of `depth` (0: whole), in which `group` panels meet each tile of rows
+    while it is warm, so that the pieces of a group's panels stay in L2; partial sums wait in the output.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, EnumParameter<LoopOrder>:$outer,
-                        DefaultValuedParameter<"int64_t", "1">:$group, DefaultValuedParameter<"int64_t", "0">:$depth);
+                        DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "1">:$group,
+                        DefaultValuedParameter<"int64_t", "0">:$depth);
   let builders = [AttrBuilder<(ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, "::onnxc::LoopOrder":$outer),
-                              "return $_get($_ctxt, rows, columns, vector, outer, 1, 0);">];
+                              "return $_get($_ctxt, rows, columns, vector, outer, 0, 1, 0);">];
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

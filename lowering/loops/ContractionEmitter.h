@@ -20,9 +20,9 @@ struct Tile {
   // that lie beside the image read padding.
   enum { Inside, Unrolled, Clamped } border = Inside;
   int64_t firstRow = 0; // where Unrolled
-  // Of a blocked product: the panels of a group, and a piece of the reduction
-  // with whether it begins and ends the sums.
-  mlir::OpFoldResult firstPanel, lastPanel, from, to;
+  // Of a blocked product: the rows of a block, the panels of a group, and a
+  // piece of the reduction with whether it begins and ends the sums.
+  mlir::OpFoldResult blockBegin, blockEnd, firstPanel, lastPanel, from, to;
   bool begins = true, ends = true;
   bool leaves = false; // a copy of the panel that it reads
 };
@@ -40,12 +40,20 @@ public:
 
 private:
   // Else the number of a loop.
-  enum Step { Panels = -1, RowTilesStep = -2, Groups = -3, PanelsOfGroup = -4 };
+  enum Step {
+    Panels = -1,
+    RowTilesStep = -2,
+    Blocks = -3,
+    Groups = -4,
+    PanelsOfGroup = -5
+  };
 
   void walk(llvm::ArrayRef<int> steps, Tile tile);
   bool overlapsAtEnd();
   void walkPanels(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanel(llvm::ArrayRef<int> steps, Tile &tile);
+  void walkBlocks(llvm::ArrayRef<int> steps, Tile tile);
+  void walkBlocksOf(RowTiles tiles, llvm::ArrayRef<int> steps, Tile tile);
   void walkGroups(llvm::ArrayRef<int> steps, Tile tile);
   void walkPieces(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanelsOfGroup(llvm::ArrayRef<int> steps, Tile tile);
@@ -53,8 +61,9 @@ private:
   void copyPanel(mlir::OpOperand *input, Tile tile, Access &scratch);
   void walkRows(llvm::ArrayRef<int> steps, Tile tile);
   Access accessOfRoom(const Tile &tile);
-  void walkCopiedRows(llvm::ArrayRef<int> steps, Tile tile,
-                      llvm::ArrayRef<RowTiles> groups);
+  void walkCopied(Tile &tile, llvm::function_ref<void()> first,
+                  llvm::function_ref<void()> others);
+  void walkRowsOfBlock(llvm::ArrayRef<int> steps, Tile tile);
   void walkTiles(llvm::ArrayRef<int> steps, Tile tile, RowTiles group);
   mlir::BlockArgument room() {
     return kernel.getBodyBlock()->getArguments().back();

@@ -27,16 +27,20 @@ constexpr int64_t mostScratch = 1 << 13;
 
 void ContractionEmitter::emit() {
   SmallVector<int> steps(nest.batches.begin(), nest.batches.end());
-  bool isBlocked = nest.schedule.getGroup() > 1 || nest.schedule.getDepth();
-  if (isBlocked)
+  bool inGroups = nest.schedule.getGroup() > 1 || nest.schedule.getDepth();
+  bool inBlocks = nest.schedule.getBlock() && nest.pixels.empty() &&
+                  getConstantIntValue(nest.sizes[*nest.row]);
+  if (inGroups)
     steps.push_back(Groups);
+  else if (inBlocks)
+    steps.push_back(Blocks);
   else if (nest.schedule.getOuter() == LoopOrder::Panels)
     steps.push_back(Panels);
-  if (isBlocked && !panels) // one task's first tile copies for all rows
+  if (inGroups && !panels) // one task's first tile copies for all rows
     inner = firstLongLoop();
   steps.append(nest.pixels.begin(), nest.pixels.end());
   steps.push_back(RowTilesStep);
-  if (isBlocked)
+  if (inGroups)
     steps.push_back(PanelsOfGroup);
   else if (nest.schedule.getOuter() == LoopOrder::Pixels)
     steps.push_back(Panels);
@@ -83,6 +87,8 @@ void ContractionEmitter::walk(ArrayRef<int> steps, Tile tile) {
     return walkPanels(steps.drop_front(), tile);
   if (step == RowTilesStep)
     return walkRows(steps.drop_front(), tile);
+  if (step == Blocks)
+    return walkBlocks(steps.drop_front(), tile);
   if (step == Groups)
     return walkGroups(steps.drop_front(), tile);
   if (step == PanelsOfGroup)
@@ -246,6 +252,36 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   });
 }
 
+void ContractionEmitter::walkBlocks(ArrayRef<int> steps, Tile tile) {
+  int64_t rows = *getConstantIntValue(nest.sizes[*nest.row]);
+  for (RowTiles tiles : balancedTiles(rows, nest.schedule.getRows()))
+    walkBlocksOf(tiles, steps, tile);
+}
+
+// Blocks of these tiles, each with all panels. One loop walks both, so that
+// tasks may do any part of it.
+void ContractionEmitter::walkBlocksOf(RowTiles tiles, ArrayRef<int> steps,
+                                      Tile tile) {
+  int64_t panels = *getConstantIntValue(nest.sizes[nest.roles.vector]) /
+                   nest.schedule.getColumns(),
+          blocks = llvm::divideCeil(tiles.count * tiles.rows,
+                                    nest.schedule.getBlock()),
+          rows = llvm::divideCeil(tiles.count, blocks) * tiles.rows;
+  tile.rows = tiles.rows;
+  tile.vectors = nest.schedule.getColumns() / lanes;
+  OpFoldResult end = number(b, tiles.start + tiles.count * tiles.rows);
+  auto step = [&](OpFoldResult at) {
+    OpFoldResult block = floorDivide(b, at, panels);
+    tile.loops[values.panelLoop()] =
+        subtract(b, at, multiply(b, block, number(b, panels)));
+    tile.blockBegin =
+        add(b, number(b, tiles.start), multiply(b, block, number(b, rows)));
+    tile.blockEnd = minimum(b, add(b, tile.blockBegin, number(b, rows)), end);
+    walkPanel(steps, tile);
+  };
+  forEach(number(b, 0), number(b, blocks * panels), 1, step);
+}
+
 void ContractionEmitter::walkGroups(ArrayRef<int> steps, Tile tile) {
   int64_t group = nest.schedule.getGroup();
   OpFoldResult panels =
@@ -325,7 +361,7 @@ LogicalResult emitContraction(ImplicitLocOpBuilder &b, KernelOp kernel,
 bool streamsPanels(KernelOp kernel, TargetAttr target) {
   auto schedule = dyn_cast<ContractionAttr>(kernel.getSchedule());
   if (!schedule || !target || schedule.getOuter() != LoopOrder::Panels ||
-      schedule.getGroup() > 1 || schedule.getDepth())
+      schedule.getBlock() || schedule.getGroup() > 1 || schedule.getDepth())
     return false;
   auto packed = kernel.getBodyBlock()->getOps<linalg::UnPackOp>();
   return llvm::any_of(packed, [&](linalg::UnPackOp unpack) {

@@ -360,10 +360,14 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile) {
   };
   for (unsigned loop : nest.pixels)
     take(nest.sizes[loop], tile.loops[loop]);
-  if (nest.row)
-    take(ceilDivide(b, nest.sizes[*nest.row],
-                    number(b, nest.schedule.getRows())),
-         floorDivide(b, tile.loops[*nest.row], tile.rows));
+  if (!nest.row)
+    return turn;
+  bool isBlock = bool(tile.blockEnd);
+  OpFoldResult begin = isBlock ? tile.blockBegin : number(b, 0),
+               rows = isBlock ? number(b, nest.schedule.getBlock())
+                              : nest.sizes[*nest.row];
+  take(ceilDivide(b, rows, number(b, nest.schedule.getRows())),
+       floorDivide(b, subtract(b, tile.loops[*nest.row], begin), tile.rows));
   return turn;
 }
 

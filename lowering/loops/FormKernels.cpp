@@ -535,8 +535,9 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       schedule = ContractionAttr::get(root.getContext(), schedule.getRows(),
                                       schedule.getColumns(),
                                       schedule.getVector(), LoopOrder::Panels);
-    else if (holdsPartialSums(group))
-      schedule = blockedForCache(schedule, target, shapeOf(root, *roles));
+    else
+      schedule = blockedForCache(schedule, target, shapeOf(root, *roles),
+                                 holdsPartialSums(group));
     outline(group, schedule, {});
   }
 

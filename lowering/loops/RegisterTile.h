@@ -28,8 +28,10 @@ ContractionAttr chooseSchedule(mlir::MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape);
 
 // The same with the loops outside of the tiles blocked for L2, where what is
-// multiplied does not stay there.
+// multiplied does not stay there. Only an output that `holdsPartialSums` lets
+// the reduction be cut into pieces.
 ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
-                                const ContractionShape &shape);
+                                const ContractionShape &shape,
+                                bool holdsPartialSums);
 
 } // namespace onnxc

@@ -12,6 +12,8 @@ namespace onnxc::contraction {
 void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
   if (!nest.row)
     return walk(steps, tile);
+  if (tile.blockEnd)
+    return walkRowsOfBlock(steps, tile);
   std::optional<int64_t> extent = getConstantIntValue(nest.sizes[*nest.row]);
   const ContractionNest::SizedBorder *border = nest.rowWindow();
   if (!extent || (border && !getConstantIntValue(border->size)))
@@ -58,32 +60,53 @@ Access ContractionEmitter::accessOfRoom(const Tile &tile) {
 }
 
 // The first tile leaves copies of its panels, which the others read.
-void ContractionEmitter::walkCopiedRows(ArrayRef<int> steps, Tile tile,
-                                        ArrayRef<RowTiles> groups) {
+void ContractionEmitter::walkCopied(Tile &tile,
+                                    llvm::function_ref<void()> first,
+                                    llvm::function_ref<void()> others) {
   AffineMap map = root.getMatchingIndexingMap(panels);
   Access copies = accessOfRoom(tile);
   values.accesses[{room(), map}] = copies;
   Access &access = values.access(panels->get(), map);
   Access original = access;
-  RowTiles first = groups.front();
   tile.leaves = true;
-  walkTiles(steps, tile, {first.start, first.rows, 1});
+  first();
   tile.leaves = false;
   access = copies;
-  walkTiles(steps, tile,
-            {first.start + first.rows, first.rows, first.count - 1});
-  for (RowTiles group : groups.drop_front())
-    walkTiles(steps, tile, group);
+  others();
   access = original;
 }
 
 void ContractionEmitter::walkStaticRows(ArrayRef<int> steps, Tile tile,
                                         int64_t extent) {
   std::vector<RowTiles> groups = balancedTiles(extent, nest.schedule.getRows());
-  if (panels)
-    return walkCopiedRows(steps, tile, groups);
+  if (panels) {
+    RowTiles first = groups.front();
+    groups.front() = {first.start + first.rows, first.rows, first.count - 1};
+    first.count = 1;
+    return walkCopied(
+        tile, [&] { walkTiles(steps, tile, first); },
+        [&] {
+          for (RowTiles group : groups)
+            walkTiles(steps, tile, group);
+        });
+  }
   for (RowTiles group : groups)
     walkTiles(steps, tile, group);
+}
+
+void ContractionEmitter::walkRowsOfBlock(ArrayRef<int> steps, Tile tile) {
+  auto walkTile = [&](OpFoldResult at) {
+    tile.loops[*nest.row] = at;
+    walk(steps, tile);
+  };
+  auto walkFrom = [&](OpFoldResult begin) {
+    forEach(begin, tile.blockEnd, tile.rows, walkTile, RowTilesStep);
+  };
+  if (!panels)
+    return walkFrom(tile.blockBegin);
+  walkCopied(
+      tile, [&] { walkTile(tile.blockBegin); },
+      [&] { walkFrom(add(b, tile.blockBegin, number(b, tile.rows))); });
 }
 
 void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,

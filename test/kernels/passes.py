@@ -48,6 +48,11 @@ def rows():
                          (["s", 2, 48], [[3, 2, 48], [40, 2, 48]]), ([1, "s", 48], [[1, 3, 48], [1, 200, 48]])):
         yield f"a product of normalized rows of {shape}", chain(shape, [
             ("LayerNormalization", "x g b", "n", {}), ("MatMul", "n w", "m", {}), ("Relu", "m", "y", {})], affine, sizes)
+    yield "a product of many long rows, in blocks", chain([1, 1037, 700], [
+        ("MatMul", "x w", "m", {}), ("Add", "m b", "y", {})], {"w": normal(700, 512, scale=0.2), "b": normal(512)})
+    for perm in ([0, 2, 1], [0, 1, 2]):
+        yield f"a product of many computed rows, in blocks, {perm}", chain([1, 1040, 1040], [
+            ("Sigmoid", "x", "s", {}), ("Transpose", "s", "t", {"perm": perm}), ("MatMul", "s t", "y", {})])
     yield "a product of lengths of columns, sizes of the run", chain(["a", 6, "b", 4], [
         ("ReduceL2", "x a", "l", {}), ("MatMul", "l w", "y", {})], {"a": np.int64([1]), "w": normal(4, 40)},
         [[2, 6, 3, 4], [1, 6, 50, 4]])

@@ -300,3 +300,38 @@ func.func @the_last_channels_overlap(%X: memref<1x8x9x10xf32>, %W: memref<1x2x10
   }
   return
 }
+
+// -----
+
+#blocked = #onnxc.contraction<rows = 2, columns = 16, vector = 8, outer = panels, block = 4>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Seven rows are tiles of 2, 2, 2 and 1: two blocks of the first three, each with both panels, then one of the last.
+// CHECK-LABEL: func.func @blocks_of_rows
+// CHECK: func.func private @k_
+// CHECK: scf.for %[[AT:[^ ]*]] = %c0{{[^ ]*}} to %c4{{[^ ]*}} step
+// CHECK: %[[BLOCK:.*]] = arith.floordivsi %[[AT]], %c2{{.*}}
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c4{{.*}}
+// CHECK: %[[END:.*]] = arith.minsi %{{.*}}, %c6{{.*}}
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %c2
+// CHECK: vector.fma
+// CHECK: scf.for %[[AT:[^ ]*]] = %c0{{[^ ]*}} to %c2{{[^ ]*}} step
+// CHECK: vector.fma
+func.func @blocks_of_rows(%A: memref<7x64xf32>, %B: memref<64x32xf32>, %C: memref<7x32xf32>) {
+  onnxc.kernel #blocked ins(%A, %B : memref<7x64xf32>, memref<64x32xf32>) outs(%C : memref<7x32xf32>) {
+  ^bb0(%a: tensor<7x64xf32>, %b: tensor<64x32xf32>, %c: tensor<7x32xf32>):
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%c : tensor<7x32xf32>) -> tensor<7x32xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<7x64xf32>, tensor<64x32xf32>) outs(%start : tensor<7x32xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<7x32xf32>
+    onnxc.yield %sum : tensor<7x32xf32>
+  }
+  return
+}

@@ -80,6 +80,24 @@ func.func @deep_product(%x: tensor<128x3000xf32>, %w: tensor<3000x256xf32>) -> t
   return %y : tensor<128x256xf32>
 }
 
+// Many rows are multiplied in blocks that stay in L2.
+// CHECK-LABEL: @product_of_many_rows
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels, block = 84>
+func.func @product_of_many_rows(%x: tensor<800x768xf32>, %w: tensor<768x256xf32>) -> tensor<800x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<800x256xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<800x256xf32>) -> tensor<800x256xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<800x768xf32>, tensor<768x256xf32>) outs(%start : tensor<800x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<800x256xf32>
+  return %y : tensor<800x256xf32>
+}
+
 // An output whose first content is still to be read cannot hold partial sums.
 // CHECK-LABEL: @deep_product_over_its_residual
 // CHECK: onnxc.kernel #onnxc.contraction<rows = {{.*}}, columns = 16, vector = 8, outer = panels>
