@@ -10,12 +10,16 @@ struct WindowDim {
   Index kernel, stride, dilation;
   Index before, after; // elements of padding
   Index image, result;
+  Index mostAfter = 0; // what windows reach of padding behind, at most
   // Distance between the first and the last element of a window, and one more.
   Index reach() const { return (kernel - 1) * dilation + 1; }
   // Padding behind the image that the last window reaches; more than `after`
-  // with ceil_mode, less where the stride leaves a rest.
+  // with ceil_mode, less where the stride leaves a rest. Where only the run
+  // knows that, the most that it may be.
   Index touchedAfter() const {
-    return greatest((result - 1) * stride + reach() - image - before, 0);
+    Index touched =
+        greatest((result - 1) * stride + reach() - image - before, 0);
+    return touched.number ? touched : mostAfter;
   }
 };
 using Window = std::vector<WindowDim>; // one for each spatial dimension

@@ -29,11 +29,12 @@ static LogicalResult slide(Report report, WindowDim &dim,
     Index total = greatest((dim.result - 1) * stride + dim.reach() - image, 0);
     Index less = total / 2;
     dim.before = autoPad == "SAME_UPPER" ? less : total - less;
-    dim.after = total - dim.before;
+    dim.after = dim.mostAfter = total - dim.before;
     return success();
   }
   if (autoPad == "VALID")
     dim.before = dim.after = 0;
+  dim.mostAfter = attributes.ceil ? dim.after + stride - 1 : dim.after;
   Index room = image + dim.before + dim.after - dim.reach();
   if (attributes.mayBeEmpty) {
     Index more = attributes.ceil ? stride * 2 - 1 : stride;

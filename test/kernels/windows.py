@@ -74,6 +74,12 @@ def convolutions():
     widths = [[1, 20, 2, width] for width in (*range(1, 17), 29, 43)]
     yield "1x1, every width", convolution([1, 20, 2, "w"], 40, (1, 1), sizes=widths)
     yield "3x3, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths, **same)
+    for stride in (2, 3):
+        yield f"3x3, stride {stride}, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths,
+                                                                strides=[1, stride], **same)
+        yield f"3x2, stride {stride}, no pads, every width", convolution(
+            [1, 20, 2, "w"], 40, (3, 2), sizes=[size for size in widths if size[-1] > 1], pads=[1, 0, 1, 0],
+            strides=[1, stride])
     # Tiles at borders that only the run finds, up to images that no tap but the middle one meets.
     yield "3x3, dilation 2, every width", convolution(
         [1, 20, 2, "w"], 40, (3, 3), sizes=widths, pads=[2] * 4, dilations=[2, 2])
@@ -174,6 +180,11 @@ def lone_windows():
         yield f"{kind} of a row", pool(kind, [1, 4, 100], [4], strides=[2], pads=[1, 2])
     yield "MaxPool 3x3, dilated", pool("MaxPool", [1, 2, 20, 40], [3, 3], dilations=[2, 2], pads=[2] * 4)
     yield "MaxPool 3x3, rounded up", pool("MaxPool", [1, 2, 20, 40], [3, 3], strides=[2, 2], ceil_mode=1)
+    for kind in ("MaxPool", "AveragePool"):
+        for ceil in (0, 1):
+            yield f"{kind} 3x4, stride 2 and 3, every size, rounded up: {ceil}", pool(
+                kind, [1, 3, "h", "w"], [3, 4], strides=[2, 3], pads=[1, 0, 0, 2], ceil_mode=ceil,
+                sizes=[[1, 3, 3 + more, 30 - more] for more in range(7)])
     yield "MaxPool 3x3, stride 2, batch and height of the run", pool(
         "MaxPool", ["n", 3, "h", 65], [3, 3], strides=[2, 2], pads=[1] * 4, sizes=[[1, 3, 7, 65], [2, 3, 20, 65]])
     for stride in (1, 2, 3):
