@@ -97,6 +97,14 @@ private:
               Accumulators &sums);
   void reduceInLoop(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                     Accumulators &sums);
+  mlir::OpFoldResult indexOf(const Tile &tile, int64_t row);
+  mlir::Value isWithin(mlir::OpFoldResult from, mlir::OpFoldResult to);
+  void reduceWhere(mlir::Value condition, Accumulators &sums,
+                   llvm::function_ref<void()> then,
+                   llvm::function_ref<void()> otherwise);
+  int64_t rowsBeside(const Tile &tile);
+  void reduceTap(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
+                 Accumulators &sums);
   bool isUnrolledInVain(const Tile &tile, size_t sums);
   void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);

@@ -303,6 +303,82 @@ bool ContractionEmitter::isUnrolledInVain(const Tile &tile, size_t sums) {
   return sums >= sumsOfFullTile && (tile.vectors == 1 || tile.mask);
 }
 
+// The element of the image that the row reads at the tap, if there is one.
+OpFoldResult ContractionEmitter::indexOf(const Tile &tile, int64_t row) {
+  const ContractionNest::SizedBorder &window = *nest.rowWindow();
+  OpFoldResult pixel = add(b, tile.loops[*nest.row], number(b, row));
+  return subtract(
+      b,
+      add(b, multiply(b, pixel, number(b, window.scale)),
+          multiply(b, tile.loops[window.tap], number(b, window.dilation))),
+      number(b, window.low));
+}
+
+// Whether `from` is an element of the image or behind it, and `to` one or
+// before it.
+Value ContractionEmitter::isWithin(OpFoldResult from, OpFoldResult to) {
+  Value isBehind = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::sge, asValue(b, from), asValue(b, number(b, 0)));
+  Value isBefore =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, asValue(b, to),
+                            asValue(b, nest.rowWindow()->size));
+  return arith::AndIOp::create(b, isBehind, isBefore);
+}
+
+void ContractionEmitter::reduceWhere(Value condition, Accumulators &sums,
+                                     llvm::function_ref<void()> then,
+                                     llvm::function_ref<void()> otherwise) {
+  SmallVector<Type> types = llvm::to_vector(ValueRange(sums).getTypes());
+  auto branch = scf::IfOp::create(b, types, condition, /*withElseRegion=*/true);
+  Accumulators before = sums;
+  for (bool holds : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(holds ? branch.thenBlock() : branch.elseBlock());
+    values.forgetLoads();
+    sums = before;
+    (holds ? then : otherwise)();
+    scf::YieldOp::create(b, sums);
+  }
+  values.forgetLoads();
+  llvm::copy(branch.getResults(), sums.begin());
+}
+
+// Rows of a tile that may lack a tap of the window.
+int64_t ContractionEmitter::rowsBeside(const Tile &tile) {
+  const ContractionNest::SizedBorder &window = *nest.rowWindow();
+  if (ShapedType::isDynamic(window.high))
+    return tile.rows;
+  auto rowsOf = [&](int64_t elements) {
+    return llvm::divideCeil(std::max<int64_t>(elements, 0), window.scale);
+  };
+  return rowsOf(window.low) + rowsOf(window.high);
+}
+
+// One tap of a tile at a border. Most lie inside for all rows; where many rows
+// may lack it, only the half of them is computed that has it.
+void ContractionEmitter::reduceTap(ArrayRef<unsigned> loops, Tile &tile,
+                                   Rows live, Accumulators &sums) {
+  auto inside = [&] {
+    tile.border = Tile::Inside;
+    reduce(loops, tile, live, sums);
+    tile.border = Tile::Clamped;
+  };
+  auto half = [&](Rows rows) {
+    Value any =
+        isWithin(indexOf(tile, rows.end - 1), indexOf(tile, rows.begin));
+    reduceWhere(any, sums, [&] { reduce(loops, tile, rows, sums); }, [] {});
+  };
+  auto beside = [&] {
+    if (rowsBeside(tile) <= tile.rows / 2)
+      return reduce(loops, tile, live, sums);
+    int64_t middle = llvm::divideCeil(live.begin + live.end, 2);
+    half({live.begin, middle});
+    half({middle, live.end});
+  };
+  Value all = isWithin(indexOf(tile, live.begin), indexOf(tile, live.end - 1));
+  reduceWhere(all, sums, inside, beside);
+}
+
 void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
                                       Rows live, Accumulators &sums) {
   unsigned loop = loops.front();
@@ -321,7 +397,11 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
     values.forgetLoads();
     tile.loops[loop] = OpFoldResult(scfLoop.getInductionVar());
     llvm::copy(scfLoop.getRegionIterArgs(), liveSums.begin());
-    reduce(loops.drop_front(), tile, live, sums);
+    if (nest.windowOf(loop) == nest.rowWindow() && loops.size() > 1 &&
+        tile.border == Tile::Clamped && tile.rows > 1)
+      reduceTap(loops.drop_front(), tile, live, sums);
+    else
+      reduce(loops.drop_front(), tile, live, sums);
     if (loops.size() == 1)
       prefetchWeights(tile);
     scf::YieldOp::create(b, liveSums);
@@ -507,12 +587,7 @@ ContractionEmitter::Beside ContractionEmitter::beside(const Tile &tile,
                 (tile.rows - 1 - row) * window->scale < window->high;
   if (row * window->scale >= window->low && !isLast)
     return {};
-  OpFoldResult pixel = add(b, tile.loops[*nest.row], number(b, row));
-  OpFoldResult index = subtract(
-      b,
-      add(b, multiply(b, pixel, number(b, window->scale)),
-          multiply(b, tile.loops[window->tap], number(b, window->dilation))),
-      number(b, window->low));
+  OpFoldResult index = indexOf(tile, row);
   OpFoldResult nearest =
       maximum(b, minimum(b, index, subtract(b, window->size, number(b, 1))),
               number(b, 0));

@@ -19,8 +19,19 @@
 // CHECK: %[[TAPS:.*]] = arith.muli %c3, %dim
 // CHECK: arith.minsi %c3, %[[TAPS]]
 // CHECK: scf.for
-// Each of six rows asks what it reads: the window reaches further than the tile does.
-// CHECK-COUNT-6: arith.select {{.*}} : vector<8xi1>, vector<8xf32>
+// All rows have the tap.
+// CHECK: scf.if
+// CHECK-NOT: arith.select {{.*}} : vector
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: } else {
+// Each of six rows asks what it reads, for the window reaches further than the tile does: three of them, if any of those
+// has it, then the other three.
+// CHECK: scf.if
+// CHECK-COUNT-3: arith.select {{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK-NOT: arith.select {{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK: scf.if
+// CHECK-COUNT-3: arith.select {{.*}} : vector<8xi1>, vector<8xf32>
 // CHECK-NOT: arith.select {{.*}} : vector<8xi1>, vector<8xf32>
 // Four rows, which overlap those before.
 // CHECK: scf.for
