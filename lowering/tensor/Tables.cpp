@@ -1,4 +1,5 @@
 #include "lowering/tensor/Tables.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -25,17 +26,36 @@ public:
     SmallVector<Attribute> operands;
     for (Value operand : op.getOperands())
       operands.push_back(of(operand));
-    SmallVector<OpFoldResult> results;
-    if (llvm::is_contained(operands, Attribute()) ||
-        failed(op.fold(operands, results)) || results.size() != 1)
+    if (llvm::is_contained(operands, Attribute()))
       return false;
-    auto value = dyn_cast<Value>(results.front());
-    values[op.getResult(0)] =
-        value ? of(value) : cast<Attribute>(results.front());
+    values[op.getResult(0)] = resultOf(op, operands);
     return bool(values[op.getResult(0)]);
   }
 
 private:
+  Attribute resultOf(Operation &op, ArrayRef<Attribute> operands) {
+    if (isa<arith::TruncFOp>(op))
+      return rounded(operands[0], op.getResult(0).getType());
+    SmallVector<OpFoldResult> results;
+    if (failed(op.fold(operands, results)) || results.size() != 1)
+      return {};
+    auto value = dyn_cast<Value>(results.front());
+    return value ? of(value) : cast<Attribute>(results.front());
+  }
+
+  // arith folds only what needs no rounding.
+  static Attribute rounded(Attribute number, Type type) {
+    auto from = dyn_cast<FloatAttr>(number);
+    auto to = dyn_cast<FloatType>(type);
+    if (!from || !to)
+      return {};
+    APFloat value = from.getValue();
+    bool losesInfo;
+    value.convert(to.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    return FloatAttr::get(to, value);
+  }
+
   DenseMap<Value, Attribute> values;
 };
 
