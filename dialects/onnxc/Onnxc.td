@@ -41,19 +41,21 @@ def WinogradFilterOp : OnnxcOp<"winograd_filter", [Pure]> {
 }
 
 def CreepOp : OnnxcOp<"creep", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
-  let summary = "A position that advances by at most one";
+  let summary = "A position that advances by few elements";
   let description = [{
-    The value itself. It comes from a table, and wherever a row of the table has one, the next row has the same or the
-    next one: what the lanes of a vector read there lies within a vector, which is loaded once.
+    The value itself. It comes from a table, and wherever a row of the table has one, the next row has the same or one
+    that is greater by at most `step`: what the lanes of a vector read there lies within `step` vectors, which are
+    loaded once.
 
     ```mlir
-    %near = onnxc.creep %position : index
+    %near = onnxc.creep %position by 2 : index
     %x = tensor.extract %image[%i, %near] : tensor<4x16xf32>
     ```
   }];
-  let arguments = (ins SignlessIntegerOrIndexLike:$position);
+  let arguments = (ins SignlessIntegerOrIndexLike:$position,
+      ConfinedAttr<DefaultValuedAttr<I64Attr, "1">, [IntPositive]>:$step);
   let results = (outs SignlessIntegerOrIndexLike:$result);
-  let assemblyFormat = "$position attr-dict `:` type($result)";
+  let assemblyFormat = "$position (`by` $step^)? attr-dict `:` type($result)";
 }
 
 def AllocateOp : OnnxcOp<"allocate"> {

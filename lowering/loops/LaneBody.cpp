@@ -1,6 +1,7 @@
 #include "lowering/loops/LaneBody.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -241,45 +242,91 @@ Value LaneBody::loadVector(memref::LoadOp load) {
                                       ones);
 }
 
-// All lanes lie in the vector that begins at the first one's position, or ends
-// with the row; a row that is no longer than a vector is loaded as a whole.
-Value LaneBody::loadWindow(memref::LoadOp load) {
-  Value positions = get(load.getIndices().back());
-  int64_t length = load.getMemRefType().getShape().back();
-  Value first =
-      arith::ConstantIndexOp::create(b, std::max<int64_t>(length - lanes, 0));
-  if (length > lanes)
-    first = arith::MinSIOp::create(
-        b, vector::ExtractOp::create(b, positions, int64_t(0)), first);
+// Each lane takes the element of a vector at its place, of which only the bits
+// below the number of lanes count.
+Value LaneBody::permuted(Value vector, Value places) {
+  StringRef name = lanes == 16  ? "llvm.x86.avx512.permvar.sf.512"
+                   : lanes == 8 ? "llvm.x86.avx2.permps"
+                   : lanes == 4 ? "llvm.x86.avx.vpermilvar.ps"
+                                : "";
+  auto type = cast<VectorType>(vector.getType());
+  if (!name.empty()) {
+    VectorType floats = type.clone(b.getF32Type());
+    Value taken =
+        LLVM::CallIntrinsicOp::create(
+            b, floats, b.getStringAttr(name),
+            ValueRange{vector::BitCastOp::create(b, floats, vector), places})
+            .getResult(0);
+    return vector::BitCastOp::create(b, type, taken);
+  }
+  Value inVector = arith::AndIOp::create(
+      b, places,
+      arith::ConstantOp::create(
+          b, DenseElementsAttr::get(cast<ShapedType>(places.getType()),
+                                    APInt(32, lanes - 1))));
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Value place = arith::IndexCastOp::create(
+        b, b.getIndexType(), vector::ExtractOp::create(b, inVector, lane));
+    elements.push_back(
+        vector::ExtractOp::create(b, vector, OpFoldResult(place)));
+  }
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
+// A vector of a row that begins at `first`; a row that is shorter than that is
+// loaded as a whole.
+Value LaneBody::loadPart(memref::LoadOp load, Value first) {
   SmallVector<Value> at;
   for (Value index : load.getIndices().drop_back())
     at.push_back(get(index));
   at.push_back(first);
+  int64_t length = load.getMemRefType().getShape().back();
   auto type = VectorType::get({lanes}, load.getType());
-  Value window;
-  if (length < lanes) {
-    SmallVector<bool> isInRow(lanes);
-    std::fill_n(isInRow.begin(), length, true);
-    Value inRow = arith::ConstantOp::create(b, b.getBoolVectorAttr(isInRow));
-    Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
-    window = vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, inRow,
-                                          zeros);
-  } else {
-    window = vector::LoadOp::create(b, type, load.getMemRef(), at);
+  if (length >= lanes)
+    return vector::LoadOp::create(b, type, load.getMemRef(), at);
+  SmallVector<bool> isInRow(lanes);
+  std::fill_n(isInRow.begin(), length, true);
+  Value inRow = arith::ConstantOp::create(b, b.getBoolVectorAttr(isInRow));
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, inRow,
+                                      zeros);
+}
+
+// All lanes lie in as many vectors side by side as a position may advance by,
+// from the first lane's on. One that would leave the row ends with it.
+Value LaneBody::loadWindow(memref::LoadOp load) {
+  auto creep = load.getIndices().back().getDefiningOp<CreepOp>();
+  Value positions = get(creep);
+  int64_t length = load.getMemRefType().getShape().back();
+  int64_t parts =
+      std::min<int64_t>(creep.getStep(), llvm::divideCeil(length, lanes));
+  auto places = VectorType::get({lanes}, b.getI32Type());
+  Value narrow = arith::IndexCastOp::create(b, places, positions);
+  Value start = vector::ExtractOp::create(b, positions, int64_t(0));
+  Value last =
+      arith::ConstantIndexOp::create(b, std::max<int64_t>(length - lanes, 0));
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(places));
+  Value result;
+  for (int64_t part = 0; part < parts; ++part) {
+    Value first = last;
+    if (length > lanes)
+      first = arith::MinSIOp::create(
+          b,
+          b.createOrFold<arith::AddIOp>(
+              start, arith::ConstantIndexOp::create(b, part * lanes)),
+          last);
+    Value begin = vector::BroadcastOp::create(
+        b, places, arith::IndexCastOp::create(b, b.getI32Type(), first));
+    Value inPart = arith::SubIOp::create(b, narrow, begin);
+    Value taken = permuted(loadPart(load, first), inPart);
+    if (result)
+      taken = arith::SelectOp::create(
+          b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, inPart, zeros),
+          taken, result);
+    result = taken;
   }
-  Value inWindow = arith::IndexCastOp::create(
-      b, type.clone(b.getI32Type()),
-      arith::SubIOp::create(
-          b, positions,
-          vector::BroadcastOp::create(b, positions.getType(), first)));
-  SmallVector<Value> elements;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    Value index = arith::IndexCastOp::create(
-        b, b.getIndexType(), vector::ExtractOp::create(b, inWindow, lane));
-    elements.push_back(
-        vector::ExtractOp::create(b, window, OpFoldResult(index)));
-  }
-  return vector::FromElementsOp::create(b, type, elements);
+  return result;
 }
 
 // What has no vector form (a load at indices that differ) runs per lane.

@@ -81,6 +81,8 @@ private:
   bool runLoad(mlir::memref::LoadOp load);
   mlir::Value loadVector(mlir::memref::LoadOp load);
   mlir::Value loadWindow(mlir::memref::LoadOp load);
+  mlir::Value loadPart(mlir::memref::LoadOp load, mlir::Value first);
+  mlir::Value permuted(mlir::Value vector, mlir::Value places);
 
   mlir::ImplicitLocOpBuilder &b;
   int64_t lanes;

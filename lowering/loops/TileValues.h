@@ -37,7 +37,7 @@ struct Access {
 // Where a vector lies: at the loops' values, `row` and `column` further.
 struct Cell {
   int64_t row = 0, column = 0;
-  mlir::Value mask;       // of the lanes that exist; null where all do
+  mlir::Value mask = {};  // of the lanes that exist; null where all do
   mlir::Value shift = {}; // elements from there to what is read; may be null
 };
 

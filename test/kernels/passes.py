@@ -262,6 +262,9 @@ def computed_positions():
         if mode != "nearest":
             yield f"Resize {mode}, smaller and smooth", resize([1, 3, 20, 50], [1, 1, 0.75, 0.375], mode, antialias=1)
             yield f"Resize {mode}, much smaller and smooth", resize([1, 3, 50, 60], [1, 1, 0.25, 0.05], mode, antialias=1)
+        for width in (7, 17, 30, 200):
+            for scale in (0.5, 0.4, 0.3125):
+                yield f"Resize {mode} of {width} columns by {scale}", resize([2, 3, 6, width], [1, 1, 1.5, scale], mode)
         yield f"Resize {mode}, rows shorter than a vector", resize([1, 3, 5, 3], [1, 1, 4, 9], mode)
     yield "Resize of corners", resize([1, 2, 9, 40], [1, 1, 3, 3], "linear",
                                       coordinate_transformation_mode="align_corners")

@@ -65,8 +65,8 @@ Value resample(ImplicitLocOpBuilder &builder, const Resampling &how,
       for (auto [i, axis] : llvm::enumerate(axes)) {
         Index position = asPosition(inner, args[i * perAxis + tap]);
         at[axis.dim] = position;
-        if (tables[i].creeps)
-          at[axis.dim] = {inner, CreepOp::create(inner, position.value)};
+        if (int64_t step = tables[i].step)
+          at[axis.dim] = {inner, CreepOp::create(inner, position.value, step)};
       }
       return load(scalars, extract(inner, image, at), from);
     };

@@ -28,6 +28,9 @@ Index whole(ScalarBuilder &scalars, ImplicitLocOpBuilder &builder, Scalar x) {
 // More of them are read one after another.
 static constexpr double mostNeighbours = 16;
 
+// Of positions that advance by more, each lane reads its own.
+static constexpr int64_t mostStep = 4;
+
 Resampling::Resampling(ResizeOp op)
     : op(op), coordinates(op.getCoordinateTransformationMode()),
       nearest(op.getMode() == "nearest"), cubic(op.getMode() == "cubic"),
@@ -153,12 +156,18 @@ Neighbour neighbourAt(ScalarBuilder &scalars, const Resampling &how,
   return {select(position < last, position, last), weight};
 }
 
-bool creeps(DenseElementsAttr positions) {
-  auto values = llvm::to_vector(positions.getValues<APInt>());
-  for (auto [here, next] : llvm::zip(values, llvm::drop_begin(values)))
-    if (next.slt(here) || (next - here).sgt(1))
-      return false;
-  return true;
+// The most that positions advance by; zero if that is much, or one goes back.
+int64_t stepOf(ArrayRef<DenseElementsAttr> tables) {
+  int64_t step = 1;
+  for (DenseElementsAttr positions : tables) {
+    auto values = llvm::to_vector(positions.getValues<APInt>());
+    for (auto [here, next] : llvm::zip(values, llvm::drop_begin(values))) {
+      if (next.slt(here))
+        return 0;
+      step = std::max(step, (next - here).getSExtValue());
+    }
+  }
+  return step <= mostStep ? step : 0;
 }
 
 } // namespace
@@ -202,8 +211,8 @@ ResizeTables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
   SmallVector<DenseElementsAttr> known = foldTables(loop);
   for (auto [result, value] : llvm::zip(results, known))
     result = arith::ConstantOp::create(builder, value);
-  tables.creeps =
-      !known.empty() && llvm::all_of(ArrayRef(known).take_front(taps), creeps);
+  if (!known.empty())
+    tables.step = stepOf(ArrayRef(known).take_front(taps));
   tables.positions.assign(results.begin(), results.begin() + taps);
   tables.shares.assign(results.begin() + taps, results.end());
   return tables;

@@ -35,7 +35,7 @@ struct Resampling {
 // of its share in the sum. Constants where sizes and scale are.
 struct ResizeTables {
   llvm::SmallVector<mlir::Value> positions, shares;
-  bool creeps = false; // positions advance by at most one
+  int64_t step = 0; // the most that positions advance by, if that is little
 };
 ResizeTables tablesOf(mlir::ImplicitLocOpBuilder &builder,
                       const Resampling &how, const ResizedAxis &axis,

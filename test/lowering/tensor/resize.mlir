@@ -25,3 +25,16 @@ func.func @many_smooth_neighbours(%x: tensor<3x80xf32>) -> tensor<3x4xf32> {
       : (tensor<3x80xf32>, tensor<2xf32>) -> tensor<3x4xf32>
   return %y : tensor<3x4xf32>
 }
+
+// Shares that f32 rounds are constants too. Positions advance by one or two.
+// CHECK-LABEL: @shares_that_are_rounded
+// CHECK-DAG: arith.constant dense<[0, 1, 3, 4, 6, 7]> : tensor<6xi32>
+// CHECK-DAG: arith.constant dense<[1.000000e+00, 6.000000e-01, 2.000000e-01, 8.000000e-01, 4.000000e-01, 1.000000e+00]> : tensor<6xf32>
+// CHECK: onnxc.creep %{{.*}} by 2
+// CHECK: return
+func.func @shares_that_are_rounded(%x: tensor<3x9xf32>) -> tensor<3x6xf32> {
+  %sizes = "onnx.Constant"() {value = dense<[3, 6]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y = "onnx.Resize"(%x, %sizes) {operandSegmentSizes = array<i32: 1, 0, 0, 1>, mode = "linear",
+      coordinate_transformation_mode = "align_corners"} : (tensor<3x9xf32>, tensor<2xi64>) -> tensor<3x6xf32>
+  return %y : tensor<3x6xf32>
+}
