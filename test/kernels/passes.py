@@ -218,6 +218,13 @@ def selections():
     yield "TopK of equal ones", chain([2, 150], [
         ("Clip", "x low low", "r", {}), ("TopK", "r k", "v i", {}), ("Cast", "i", "p", {"to": 1}),
         ("Concat", "v p", "y", {"axis": 0})], {"low": np.float32(-0.0), "k": np.int64([100])})
+    for k in (20, 100, 120, 150):  # ranked, too many to be ranked, sorted by digits
+        for largest in (0, 1):
+            yield f"TopK of long rows, {k} {'largest' if largest else 'smallest'}", topk([2, 1250], k, largest=largest)
+        yield f"TopK of long rows, {k}, few of them positive", chain([2, 1250], [
+            ("Sub", "x much", "s", {}), ("Relu", "s", "r", {}), ("TopK", "r k", "v i", {}),
+            ("Cast", "i", "p", {"to": 1}), ("Concat", "v p", "y", {"axis": 0})],
+            {"much": np.float32(1.8), "k": np.int64([k])})
     yield "TopK across vectors", topk([3, 40, 21], 6, axis=1)
     yield "TopK across vectors, the smallest", topk([50, 16], 8, axis=0, largest=0)
     yield "TopK across vectors, of all", topk([2, 5, 3, 33], 5, axis=1)

@@ -1,5 +1,6 @@
 #include "lowering/tensor/irregular/SelectRow.h"
 #include "lowering/tensor/irregular/SortOrder.h"
+#include "lowering/tensor/irregular/SortRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,12 +12,13 @@ namespace onnxc {
 namespace {
 
 // Vectors that hold the best of a row: keys and positions, of so many each.
-constexpr int64_t mostVectors = 4;
+// Where rows can be sorted, less: that takes less time then.
+constexpr int64_t mostVectors = 4, mostUnsorted = 2;
 
 // Of so many vectors a first pass finds what the best are no worse than: the
 // k-th of the maxima of as many parts of the row as there are lanes. Few
-// elements are left then. Rows of less blocks are walked once.
-constexpr int64_t mostBounded = 2, leastBlocks = 8;
+// elements are left then. Rows of less blocks than vectors are walked once.
+constexpr int64_t mostBounded = 2;
 
 class RowSelector {
 public:
@@ -220,7 +222,7 @@ Value RowSelector::kthOf(const Vectors &keys) {
 Value RowSelector::bound() {
   Index size = x.sizes.back();
   int64_t step = count * lanes;
-  if (count > mostBounded || (size.number && size.get() < leastBlocks * step))
+  if (count > mostBounded || (size.number && size.get() < count * step))
     return {};
   Vectors none(count, splat(VectorType::get({lanes}, keyType),
                             APInt::getSignedMinValue(keyType.getWidth())));
@@ -298,7 +300,12 @@ Tensors RowSelector::select(ArrayRef<Index> begin, Tensors results) {
 
 int64_t lanesOfSelection(TopKOp op, const Input &x, int64_t axis, Index k) {
   int64_t lanes = axis + 1 == x.rank() ? lanesOfKeys(op, x, k) : 0;
-  return lanes && k.get() <= mostVectors * lanes ? lanes : 0;
+  if (!lanes)
+    return 0;
+  int64_t most = mostVectors;
+  if (lanesOfSort(op, x, axis, k))
+    most = isLongToSort(x, k.get(), lanes) ? 1 : mostUnsorted;
+  return k.get() <= most * lanes ? lanes : 0;
 }
 
 Tensors selectRow(ImplicitLocOpBuilder &b, const Input &x, int64_t k,

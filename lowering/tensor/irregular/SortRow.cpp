@@ -18,7 +18,19 @@ constexpr int64_t keyBits = 32, digitBits = 8, digits = keyBits / digitBits,
                   buckets = 1 << digitBits;
 
 // Where the tensors of a row are in the list that its loop carries.
-enum { values, positions, keys, entries, turned, counts };
+enum { values, positions, keys, most, entries, turned, counts };
+
+// Into how many parts a row is divided to look for the best of each, a multiple
+// of the lanes: half of them hold one of the best, of which a row that is long
+// has few more than it asks for.
+int64_t partsOf(int64_t k, int64_t lanes) {
+  return llvm::alignTo(2 * k, lanes);
+}
+constexpr int64_t leastPerPart = 4;
+
+// So few entries are compared with each other, which takes less time than
+// counting their digits.
+constexpr int64_t mostRanked = 128;
 
 class RowSorter {
 public:
@@ -31,9 +43,13 @@ public:
     Tensors collected = k == size ? collectAll(tensors) : collectBest(tensors);
     Index found(b, collected.back());
     collected.pop_back();
-    collected = countDigits(found, std::move(collected));
-    for (int64_t digit = 0; digit < digits; ++digit)
-      collected = moveByDigit(digit, found, std::move(collected));
+    if (k <= mostRanked)
+      collected = changeIf(
+          b, found <= mostRanked, std::move(collected),
+          [&](Tensors few) { return sortByRank(found, std::move(few)); });
+    collected = changeIf(
+        b, k > mostRanked || found > mostRanked, std::move(collected),
+        [&](Tensors many) { return sortByDigits(found, std::move(many)); });
     return store(std::move(collected));
   }
 
@@ -47,14 +63,22 @@ private:
     there.back() = at;
     return extract(b, x.lowered, there);
   }
-  Value vectorAt(Value from, ArrayRef<Index> at, Type type) {
+  Value write(Value vector, Value into, Index at) {
+    return vector::TransferWriteOp::create(
+               b, vector, into, ValueRange{at.in(b)}, ArrayRef<bool>{true})
+        .getResult();
+  }
+  Value vectorAt(Value from, ArrayRef<Index> at, VectorType type) {
     SmallVector<Value> indices;
     for (Index index : at)
       indices.push_back(index.in(b));
-    Value padding = arith::ConstantOp::create(b, b.getZeroAttr(type));
-    return vector::TransferReadOp::create(b, VectorType::get({lanes}, type),
-                                          from, indices, padding,
+    Value padding =
+        arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
+    return vector::TransferReadOp::create(b, type, from, indices, padding,
                                           ArrayRef<bool>{true});
+  }
+  Value vectorAt(Value from, ArrayRef<Index> at, Type type) {
+    return vectorAt(from, at, VectorType::get({lanes}, type));
   }
   Value spread(Value key) {
     auto type = VectorType::get({lanes}, order.keys);
@@ -73,10 +97,14 @@ private:
   Tensors append(Value entry, Tensors collected);
   Tensors collectAll(Tensors tensors);
   Tensors collectBest(Tensors tensors);
-  Tensors collectMarked(Value mask, Index block, Tensors collected);
+  Tensors collectMarked(Value marked, Index block, Tensors collected);
   Value keepKeys(Value into);
+  Value mostOfParts(Value kept, Value into);
   Value boundOf(Value kept);
   Value countFrom(Value kept, Value bound);
+  Tensors collect(Tensors tensors, function_ref<Value(Value, Index)> marks);
+  Tensors sortByRank(Index found, Tensors tensors);
+  Tensors sortByDigits(Index found, Tensors tensors);
   Tensors countDigits(Index found, Tensors tensors);
   Tensors moveByDigit(int64_t digit, Index found, Tensors tensors);
   Tensors store(Tensors tensors);
@@ -122,10 +150,7 @@ Value RowSorter::keepKeys(Value into) {
     Sizes from(row);
     from.back() = at[0] * lanes;
     Value block = vectorAt(x.lowered, from, order.stored);
-    return Tensors{vector::TransferWriteOp::create(
-                       b, order.keyOf(b, block), in[0],
-                       ValueRange{from.back().in(b)}, ArrayRef<bool>{true})
-                       .getResult()};
+    return Tensors{write(order.keyOf(b, block), in[0], from.back())};
   })[0];
   into = visit(b, {size - whole}, {into}, [&](ArrayRef<Index> at, Tensors in) {
     Index there = at[0] + whole;
@@ -138,13 +163,31 @@ Value RowSorter::keepKeys(Value into) {
   })[0];
 }
 
+// The best key of each part, whose elements lie one round of parts apart. What
+// no whole round is left for has no part.
+Value RowSorter::mostOfParts(Value kept, Value into) {
+  int64_t parts = partsOf(k, lanes);
+  into =
+      linalg::FillOp::create(b, order.splat(b, order.keys, order.least()), into)
+          .getResult(0);
+  return visit(b, {size / parts, parts / lanes}, {into},
+               [&](ArrayRef<Index> at, Tensors in) {
+                 Index part = at[1] * lanes;
+                 Value here =
+                     vectorAt(kept, {at[0] * parts + part}, order.keys);
+                 Value best = arith::MaxSIOp::create(
+                     b, vectorAt(in[0], {part}, order.keys), here);
+                 return Tensors{write(best, in[0], part)};
+               })[0];
+}
+
 // How many keys are no less.
 Value RowSorter::countFrom(Value kept, Value bound) {
   Value bounds = spread(bound);
   Value none = arith::ConstantOp::create(b, b.getZeroAttr(bounds.getType()));
-  Value each = visit(
-      b, {llvm::divideCeil(size, lanes)}, {none},
-      [&](ArrayRef<Index> at, Tensors sums) {
+  int64_t count = cast<ShapedType>(kept.getType()).getNumElements();
+  Value each =
+      visit(b, {count / lanes}, {none}, [&](ArrayRef<Index> at, Tensors sums) {
         Value here = vectorAt(kept, {at[0] * lanes}, order.keys);
         Value isOne =
             arith::CmpIOp::create(b, arith::CmpIPredicate::sge, here, bounds);
@@ -174,11 +217,10 @@ Value RowSorter::boundOf(Value kept) {
   return arith::XOrIOp::create(b, bits, order.splat(b, order.keys, top));
 }
 
-Tensors RowSorter::collectMarked(Value mask, Index block, Tensors collected) {
-  Type bits = b.getIntegerType(lanes);
-  Tensors start = {vector::ExtractOp::create(
-      b, vector::BitCastOp::create(b, VectorType::get({1}, bits), mask),
-      int64_t(0))};
+// Entries of a block's lanes whose bits are set.
+Tensors RowSorter::collectMarked(Value marked, Index block, Tensors collected) {
+  Type bits = marked.getType();
+  Tensors start = {marked};
   start.append(collected);
   auto before = [&](OpBuilder &, Location, ValueRange state) {
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(bits));
@@ -202,18 +244,86 @@ Tensors RowSorter::collectMarked(Value mask, Index block, Tensors collected) {
   return Tensors(loop.getResults().drop_front());
 }
 
-Tensors RowSorter::collectBest(Tensors tensors) {
-  tensors[keys] = keepKeys(tensors[keys]);
-  Value bounds = spread(boundOf(tensors[keys]));
-  tensors.push_back(Index(0).in(b));
+// Entries of the keys that `marks` tells, a vector's after the other.
+Tensors RowSorter::collect(Tensors tensors,
+                           function_ref<Value(Value, Index)> marks) {
   return visit(b, {llvm::divideCeil(size, lanes)}, tensors,
                [&](ArrayRef<Index> at, Tensors held) {
                  Index block = at[0] * lanes;
                  Value here = vectorAt(held[keys], {block}, order.keys);
-                 Value mask = arith::CmpIOp::create(
-                     b, arith::CmpIPredicate::sge, here, bounds);
-                 return collectMarked(mask, block, std::move(held));
+                 Value marked = marks(here, {b, held.back()});
+                 return collectMarked(marked, block, std::move(held));
                });
+}
+
+// At least k are no less than the k-th best of the parts. Of those that are
+// equal to it, as zeros often are, only as many as are missing.
+Tensors RowSorter::collectBest(Tensors tensors) {
+  tensors[keys] = keepKeys(tensors[keys]);
+  bool isLong = isLongToSort(x, k, lanes);
+  if (isLong)
+    tensors[most] = mostOfParts(tensors[keys], tensors[most]);
+  Value bounds = spread(boundOf(tensors[isLong ? most : keys]));
+  tensors.push_back(Index(0).in(b));
+  Type bits = b.getIntegerType(lanes);
+  auto bitsOf = [&](arith::CmpIPredicate predicate, Value here) -> Value {
+    Value mask = arith::CmpIOp::create(b, predicate, here, bounds);
+    return vector::ExtractOp::create(
+        b, vector::BitCastOp::create(b, VectorType::get({1}, bits), mask),
+        int64_t(0));
+  };
+  tensors = collect(std::move(tensors), [&](Value here, Index) {
+    return bitsOf(arith::CmpIPredicate::sgt, here);
+  });
+  return collect(std::move(tensors), [&](Value here, Index found) -> Value {
+    return arith::SelectOp::create(b, (found < k).in(b),
+                                   bitsOf(arith::CmpIPredicate::eq, here),
+                                   integer(bits, 0));
+  });
+}
+
+// An entry's place is how many are less. Behind the entries lie some that are
+// greater than all, which fill the last vector.
+Tensors RowSorter::sortByRank(Index found, Tensors tensors) {
+  int64_t width = lanes / 2;
+  auto type = VectorType::get({width}, word());
+  auto all = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, APInt(64, number, true)));
+  };
+  Value list = write(all(-1), tensors[entries], found);
+  auto place = [&](ArrayRef<Index> at, Tensors in) {
+    Value own = vectorAt(list, {at[0] * width}, type);
+    Value ranks =
+        visit(b, {found}, {all(0)}, [&](ArrayRef<Index> other, Tensors sums) {
+          Value entry =
+              vector::BroadcastOp::create(b, type, extract(b, list, other));
+          Value isLess =
+              arith::CmpIOp::create(b, arith::CmpIPredicate::ult, entry, own);
+          Value one = arith::ExtUIOp::create(b, type, isLess);
+          return Tensors{arith::AddIOp::create(b, sums[0], one).getResult()};
+        })[0];
+    for (int64_t lane = 0; lane < width; ++lane) {
+      Value rank = vector::ExtractOp::create(b, ranks, lane);
+      Index there(b, arith::IndexCastOp::create(b, b.getIndexType(), rank));
+      in[0] =
+          insert(b, vector::ExtractOp::create(b, own, lane), in[0], {there});
+    }
+    return in;
+  };
+  tensors[turned] =
+      visit(b, {ceilDiv(found, width)}, {tensors[turned]}, place)[0];
+  tensors[entries] = visit(b, {k}, {list}, [&](ArrayRef<Index> at, Tensors in) {
+    return Tensors{insert(b, extract(b, tensors[turned], at), in[0], at)};
+  })[0];
+  return tensors;
+}
+
+Tensors RowSorter::sortByDigits(Index found, Tensors tensors) {
+  tensors = countDigits(found, std::move(tensors));
+  for (int64_t digit = 0; digit < digits; ++digit)
+    tensors = moveByDigit(digit, found, std::move(tensors));
+  return tensors;
 }
 
 // The place of the first entry of each digit, in every pass.
@@ -289,12 +399,17 @@ int64_t lanesOfSort(TopKOp op, const Input &x, int64_t axis, Index k) {
   return lanesOfKeys(op, x, k);
 }
 
-Tensors memoryOfSort(ImplicitLocOpBuilder &b, const Input &x, int64_t lanes) {
-  int64_t most = llvm::alignTo(x.sizes.back().get(), lanes);
-  return {emptyOf(b, {most}, b.getIntegerType(keyBits)),
-          emptyOf(b, {most}, b.getI64Type()),
-          emptyOf(b, {most}, b.getI64Type()),
-          emptyOf(b, {digits, buckets}, b.getI64Type())};
+bool isLongToSort(const Input &x, int64_t k, int64_t lanes) {
+  return x.sizes.back().get() >= leastPerPart * partsOf(k, lanes);
+}
+
+Tensors memoryOfSort(ImplicitLocOpBuilder &b, const Input &x, int64_t k,
+                     int64_t lanes) {
+  int64_t size = llvm::alignTo(x.sizes.back().get(), lanes);
+  Type key = b.getIntegerType(keyBits), entry = b.getI64Type();
+  return {emptyOf(b, {size}, key), emptyOf(b, {partsOf(k, lanes)}, key),
+          emptyOf(b, {size + lanes}, entry), emptyOf(b, {size + lanes}, entry),
+          emptyOf(b, {digits, buckets}, entry)};
 }
 
 Tensors sortRow(ImplicitLocOpBuilder &b, const Input &x, int64_t k,

@@ -1,5 +1,6 @@
-// The best of a row where they are too many for registers: those no worse than
-// the last of them are found, then sorted by the digits of their keys.
+// The best of a row where they are too many for registers: a key that few more
+// are no worse than is found, then those are sorted by the digits of their
+// keys.
 #pragma once
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 #include "lowering/tensor/irregular/Loops.h"
@@ -10,8 +11,11 @@ namespace onnxc {
 // not.
 int64_t lanesOfSort(TopKOp op, const Input &x, int64_t axis, Index k);
 
+// Whether a bound leaves few of such rows to sort.
+bool isLongToSort(const Input &x, int64_t k, int64_t lanes);
+
 // What sorting one row after the other needs beside the results.
-Tensors memoryOfSort(mlir::ImplicitLocOpBuilder &b, const Input &x,
+Tensors memoryOfSort(mlir::ImplicitLocOpBuilder &b, const Input &x, int64_t k,
                      int64_t lanes);
 
 // Writes the best of the row that begins at `row` into values and positions,

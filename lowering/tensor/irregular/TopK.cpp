@@ -109,7 +109,7 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
     if (int64_t lanes = lanesOfSort(op, x, axis, place.k)) {
       Sizes rows = x.sizes;
       rows.back() = 1;
-      results.append(memoryOfSort(builder, x, lanes));
+      results.append(memoryOfSort(builder, x, place.k.get(), lanes));
       results =
           visit(builder, rows, results, [&](ArrayRef<Index> row, Tensors into) {
             return sortRow(builder, x, place.k.get(), lanes, op.getLargest(),
