@@ -115,7 +115,8 @@ Expected<TargetAttr> targetAttrFor(mlir::MLIRContext *context,
       facts.vectorRegisters, facts.fmaPerCycle, facts.l1Bytes, facts.l2Bytes,
       machine->triple.isArch64Bit() ? 64 : 32, facts.heap, facts.hasF16,
       facts.hasScale, facts.hasFma, facts.hasPermute, facts.l3Bytes,
-      facts.blockBytes, facts.l2BytesPerCycle, facts.memoryBytesPerCycle);
+      facts.blockBytes, facts.l2BytesPerCycle, facts.l3BytesPerCycle,
+      facts.memoryBytesPerCycle);
 }
 
 Expected<Machine> machineFor(TargetAttr target, unsigned level) {

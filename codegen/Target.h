@@ -17,6 +17,7 @@ struct MachineFacts {
   int64_t l3Bytes = 0;             // of a group of cores; 0: not known
   int64_t blockBytes = 0;          // of L2, that kernels count on; 0: all of it
   int64_t l2BytesPerCycle = 64;    // into L1, at most
+  int64_t l3BytesPerCycle = 8;     // to one core
   int64_t memoryBytesPerCycle = 8; // to one core
   bool heap = true;
   bool hasF16 = false;

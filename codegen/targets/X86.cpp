@@ -38,13 +38,13 @@ bool issuesOneWideFma(StringRef cpu) {
 
 struct Caches {
   int64_t l1, l2, l3; // KiB
-  int64_t l2BytesPerCycle;
+  int64_t l2BytesPerCycle, l3BytesPerCycle = 8;
   int64_t memoryBytesPerCycle = 8;
 };
 
 // One line for each family of cores: data caches of a core, the L3 of its
 // group where all of the family but the smallest have it, the rate of L2, which
-// Zen 5 doubled, and what one core gets from memory, which is little where
+// Zen 5 doubled, and what one core gets from L3 and from memory, little where
 // Intel's mesh lies between. Of levels that are not one core's name, the
 // smallest that the CPUs in question have.
 Caches cachesOf(StringRef cpu, bool wide) {
@@ -52,13 +52,13 @@ Caches cachesOf(StringRef cpu, bool wide) {
       .Case("znver1", {32, 512, 8 << 10, 32})
       .Case("znver2", {32, 512, 16 << 10, 32})
       .Case("znver3", {32, 512, 32 << 10, 32})
-      .Case("znver4", {32, 1 << 10, 32 << 10, 32})
-      .Case("znver5", {48, 1 << 10, 32 << 10, 64})
+      .Case("znver4", {32, 1 << 10, 32 << 10, 32, 24})
+      .Case("znver5", {48, 1 << 10, 32 << 10, 64, 24})
       .Cases({"icelake-client", "rocketlake"}, {48, 512, 0, 64})
       .Cases({"icelake-server", "tigerlake", "alderlake"}, {48, 1280, 0, 64})
       .Cases({"sapphirerapids", "emeraldrapids", "graniterapids",
               "graniterapids-d"},
-             {48, 2 << 10, 0, 64, 3})
+             {48, 2 << 10, 0, 64, 8, 3})
       .Cases({"raptorlake", "meteorlake"}, {48, 2 << 10, 0, 64})
       .Default({32, wide ? 1 << 10 : 256, 0, wide ? 64 : 32});
 }
@@ -75,6 +75,7 @@ MachineFacts facts(StringRef name, const Features &features) {
   facts.l2Bytes = caches.l2 << 10;
   facts.l3Bytes = caches.l3 << 10;
   facts.l2BytesPerCycle = caches.l2BytesPerCycle;
+  facts.l3BytesPerCycle = caches.l3BytesPerCycle;
   facts.memoryBytesPerCycle = caches.memoryBytesPerCycle;
   // Streams go through L2 beside the blocks: on Zen 3 and 5 networks took up to
   // 1.1 times as long with blocks for all of it.

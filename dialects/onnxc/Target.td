@@ -18,6 +18,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
       report).
     - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).
     - `l2_bytes_per_cycle`: what L1 gets from L2 at most (register tiles, prefetching, the roofline of a report).
+    - `l3_bytes_per_cycle`: what one core gets from behind its L2 beside multiplications (Winograd's filtering).
     - `memory_bytes_per_cycle`: what one core gets from memory beside multiplications (Winograd's filtering,
       prefetching).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
@@ -34,6 +35,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     DefaultValuedParameter<"bool", "false">:$has_permute,
     DefaultValuedParameter<"int64_t", "0">:$l3_bytes, DefaultValuedParameter<"int64_t", "0">:$block_bytes,
     DefaultValuedParameter<"int64_t", "64">:$l2_bytes_per_cycle,
+    DefaultValuedParameter<"int64_t", "8">:$l3_bytes_per_cycle,
     DefaultValuedParameter<"int64_t", "8">:$memory_bytes_per_cycle);
   let extraClassDeclaration = [{
     int64_t getL2ForBlocks() const { return getBlockBytes() ? getBlockBytes() : getL2Bytes(); }

@@ -103,9 +103,9 @@ Image imageOfInputs(const SquareConvolution &conv, int64_t size) {
 double cyclesOfWeights(int64_t bytes, TargetAttr target) {
   if (bytes <= target.getL2ForBlocks() / 2)
     return 0;
-  return bytes / (isBehindCaches(bytes, target)
-                      ? double(target.getMemoryBytesPerCycle())
-                      : farBytesPerCycle);
+  return double(bytes) / (isBehindCaches(bytes, target)
+                              ? target.getMemoryBytesPerCycle()
+                              : target.getL3BytesPerCycle());
 }
 
 // Cycles of the products of all points, and how many rows of tiles they do at
@@ -138,8 +138,9 @@ Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
     bool isFar = block * rowBytes > target.getL2ForBlocks() / 2;
     double blocks = llvm::divideCeil(rows, block);
     double streaming = blocks * cyclesOfWeights(weights, target);
-    double cycles = std::max(multiplications, streaming) +
-                    (isFar ? 2.0 * rowBytes * rows / farBytesPerCycle : 0);
+    double cycles =
+        std::max(multiplications, streaming) +
+        (isFar ? 2.0 * rowBytes * rows / target.getL3BytesPerCycle() : 0);
     bool isLittle = !isFar || block * rowBytes <= weights / 4;
     if (cycles < best.cycles || (cycles == best.cycles && isLittle))
       best = {cycles, block};

@@ -165,6 +165,12 @@ def squares():
     return net.model(net.conv(many, 32, 32, 3), 8, 32, 60)
 
 
+def small_square():
+    """A 3x3 convolution whose filters in the form for 4x4 outputs fill more than half of L2."""
+    net = Network()
+    return net.model(net.conv("x", 64, 64, 3), 64, 64, 16)
+
+
 def unknown_squares():
     """A 3x3 convolution of an image of which the run knows height and width."""
     net = Network()
