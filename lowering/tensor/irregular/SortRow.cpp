@@ -1,6 +1,6 @@
 // An entry is a key, turned so that the best is least, and below it the
-// position. Entries are made in the order of positions and every pass keeps the
-// order of equal digits: equal keys need no comparison of positions.
+// position. Those of equal keys are made in the order of positions and every
+// pass keeps the order of equal digits: positions need no comparison there.
 #include "lowering/tensor/irregular/SortRow.h"
 #include "lowering/tensor/irregular/SortOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
