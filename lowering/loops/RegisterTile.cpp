@@ -31,6 +31,10 @@ constexpr int64_t leastTiles = 4;
 constexpr int64_t usualExtent = 1 << 10;
 // Rows that lie a multiple of a page apart share one set of the first cache.
 constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;
+// Of an image whose width only the run knows: what is left of a row is in tiles
+// of few rows, and tiles at its ends ask which taps they have. On Zen 4 eleven
+// networks took 0.91 to 1.01 of the time that they took with 14 rows.
+constexpr int64_t mostRowsOfUnknownImage = 7;
 // A tile is written out row by row, epilogue and all.
 constexpr int64_t mostRowsOfSmallCode = 4;
 // Cycles that multiplications do not hide of streaming a byte where a line
@@ -66,6 +70,8 @@ struct RegisterTile {
 int64_t mostRowsOf(const ContractionShape &shape) {
   if (shape.isSmall)
     return mostRowsOfSmallCode;
+  if (ShapedType::isDynamic(shape.rowsOfImage))
+    return mostRowsOfUnknownImage;
   return shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
 }
 
@@ -219,7 +225,7 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
     shape.rows = 1;
   else
     shape.rows = slides ? extents[roles.pixels.back()] : product(roles.pixels);
-  if (hasWindow && !slides)
+  if (hasWindow)
     shape.rowsOfImage = extents[roles.pixels.back()];
   shape.isSmall = isSmall(root->getParentOfType<ModuleOp>());
   int64_t reduction = product(roles.reductions);

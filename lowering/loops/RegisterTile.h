@@ -7,7 +7,7 @@ namespace onnxc {
 // What the choice depends on; extents that are not known are dynamic.
 struct ContractionShape {
   int64_t rows, columns;
-  int64_t rowsOfImage = 0; // where rows are all pixels of it
+  int64_t rowsOfImage = 0; // where rows are pixels of it
   int64_t elementBits;     // of the accumulators
   int64_t weightBytes;     // of what is read anew for every tile of rows
   int64_t reduction;       // multiplications per element
