@@ -506,11 +506,11 @@ struct Ahead {
 // there ahead of time. Where one takes two, what is asked for stands in the way
 // of what is read. On Zen 4 weights came so at 79 GB/s from L3, and at 100 when
 // nothing was asked for; from behind it 4096 x 4096 of them took 0.95 of the
-// time with one line in four asked for, 0.6 with all where eight rows keep the
-// core as busy as memory, and up to 2.5 times as long with one of two. Memory
-// behind Intel's mesh is further away: 4096 x 4096 weights took 0.87 of the
-// time for four and eight rows, which keep the core from looking ahead by
-// itself.
+// time with one line in four asked for, and up to 2.5 times as long with one of
+// two. With all of them, 5 to 8 rows took 0.45 to 1.03 of the time, for the
+// more a core has to do with a line the fewer it sees ahead by itself, and 1 to
+// 4 rows up to 1.9 times as long. Memory behind Intel's mesh is further away:
+// 4096 x 4096 weights took 0.87 of the time for four and eight rows.
 static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
                                     int64_t rows, int64_t lines,
                                     int64_t vectorsOfLine) {
@@ -523,13 +523,13 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
     return isFar ? Ahead{128 << 10, 1, TileValues::Cache::Second}
                  : Ahead{8 << 10, 1, TileValues::Cache::First};
   }
-  constexpr int64_t usualL3Bytes = 16 << 20, every = 4;
+  constexpr int64_t usualL3Bytes = 16 << 20, every = 4, manyCycles = 5;
   int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
   if (weightsBytes(module) <= l3Bytes / 2)
     return std::nullopt;
-  int64_t cycles =
+  int64_t cyclesOfLine =
       rows * vectorsOfLine / std::max<int64_t>(target.getFmaPerCycle(), 1);
-  if (cycles * farBytesPerCycle >= lineBytes)
+  if (cyclesOfLine >= manyCycles)
     return Ahead{8 << 10, 1, TileValues::Cache::Second};
   if (lines >= every)
     return Ahead{16 << 10, every, TileValues::Cache::Second};
