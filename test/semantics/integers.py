@@ -19,7 +19,7 @@ shift by the width or more gives 0.""", [
     Row("Mod", "sign of the divisor", [i32(-5, 5, -5, 5), i32(3, -3, -3, 3)], i32(1, -1, -2, 2)),
     Row("Mod", "fmod=1: sign of the dividend", [i32(-5, 5, -5), i32(3, -3, -3)], i32(-2, 2, -2), attributes={"fmod": 1}),
     Row("Mod", "by zero", [i32(5, -5), i32(0, 0)], i32(0, 0), ort=REFUSES),
-    Row("Mod", "least value by -1", [i32(MIN32), i32(-1)], i32(0), ort=CRASHES),
+    Row("Mod", "least value by -1", [i32(MIN32), i32(-1)], i32(0)),
     Row("Pow", "wraps around", [i32(3, 2), i32(21, 31)], i32(1870418611, MIN32), ort=OPEN),
     Row("BitShift", "left by the width and more", [u8(1, 255, 3), u8(8, 200, 7)], u8(0, 0, 128),
         attributes={"direction": "LEFT"}),

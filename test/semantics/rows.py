@@ -95,7 +95,7 @@ def page(families):
     lines = ["# Edge semantics", "",
              "What a model gets where ONNX's text leaves room. Made from `test/semantics` by `ninja docs`; every row is a",
              "test that runs on x86-64, on x86-64 with all operands known to the compiler, and on AArch64. \"same\" means the",
-             "bits of ours, signs of zeros included (NaN is NaN). ONNX Runtime is 1.31.1, the reference that of onnx 1.23.0;",
+             "bits of ours, signs of zeros included (NaN is NaN). ONNX Runtime is 1.32.0, the reference that of onnx 1.23.0;",
              "\"refuses\" is an error of theirs, \"crashes\" a signal, \"undefined\" what differs between machines. An error of",
              "ours is a status that names the node, or found by the compiler; nothing but outputs and arena is touched.", ""]
     for title, rule, rows in families:
