@@ -446,7 +446,11 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile) {
   OpFoldResult begin = isBlock ? tile.blockBegin : number(b, 0),
                rows = isBlock ? number(b, nest.schedule.getBlock())
                               : nest.sizes[*nest.row];
-  take(ceilDivide(b, rows, number(b, nest.schedule.getRows())),
+  OpFoldResult whole = number(b, nest.schedule.getRows());
+  take(getConstantIntValue(rows)
+           ? ceilDivide(b, rows, whole)
+           : maximum(b, floorDivide(b, rows, nest.schedule.getRows()),
+                     number(b, 1)),
        floorDivide(b, subtract(b, tile.loops[*nest.row], begin), tile.rows));
   return turn;
 }
@@ -483,8 +487,10 @@ void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
       ceilDivide(b, number(b, nest.schedule.getColumns()), turn.count);
   OpFoldResult place =
       multiply(b, add(b, multiply(b, turn.number, steps), step), perStep);
+  // A few tiles or even one may be all; pixels of unknown number are many.
+  int64_t most = nest.pixels.empty() ? nest.schedule.getColumns() : 1;
   int64_t lines =
-      llvm::divideCeil(getConstantIntValue(perStep).value_or(1), perLine);
+      llvm::divideCeil(getConstantIntValue(perStep).value_or(most), perLine);
   Tile next = tile;
   moveToNextPanel(next);
   for (int64_t line = 0; line < lines; ++line) {
@@ -558,7 +564,8 @@ void ContractionEmitter::prefetchStream(OpOperand *input, const Tile &tile,
   }
 }
 
-// Weights come from far away.
+// Weights come from far away. What is left of rows of unknown number reads what
+// whole tiles have asked for, or is all there is.
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
   if (nest.schedule.getOuter() != LoopOrder::Panels)
     return;
@@ -568,8 +575,10 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
       continue;
     int64_t bits = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
     int64_t perLine = std::max<int64_t>(8 * lineBytes / bits, 1);
+    bool isRest = nest.row && !getConstantIntValue(nest.sizes[*nest.row]) &&
+                  tile.rows < nest.schedule.getRows();
     Turn turn = turnOf(tile);
-    if (leaves || isConstantIntValue(turn.count, 1))
+    if (leaves || isRest || isConstantIntValue(turn.count, 1))
       prefetchStream(input, tile, perLine);
     else
       prefetchSlice(input, tile, turn, perLine);
