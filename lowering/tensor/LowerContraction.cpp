@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -464,15 +465,8 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
       SmallVector<Term> factors = {all};
       llvm::append_range(factors, rest.take_front());
       rest = rest.drop_front(factors.size() - 1);
-      auto isLater = [&](int64_t label) {
-        return llvm::any_of(rest, [&](const Term &term) {
-          return llvm::is_contained(term.labels, label);
-        });
-      };
-      auto isKept = [&](int64_t label) {
-        return label < labels.results || isLater(label);
-      };
-      FailureOr<Term> sum = contract(builder, op, factors, isKept);
+      FailureOr<Term> sum = contract(builder, op, factors,
+                                     keptLabels(factors, rest, labels.results));
       if (failed(sum))
         return failure();
       all = *sum;
@@ -485,10 +479,32 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
     return success();
   }
 
-  // One loop for each label, those that are kept outside and in their order.
+  // Labels of the result, which come first, or of a later operand. What is no
+  // result yet has labels of both factors outside: batches of matrices.
+  static SmallVector<int64_t>
+  keptLabels(ArrayRef<Term> factors, ArrayRef<Term> later, int64_t results) {
+    auto has = [](int64_t label) {
+      return [label](const Term &term) {
+        return llvm::is_contained(term.labels, label);
+      };
+    };
+    std::set<int64_t> kept;
+    for (const Term &factor : factors)
+      for (int64_t label : factor.labels)
+        if (label < results || llvm::any_of(later, has(label)))
+          kept.insert(label);
+    SmallVector<int64_t> ordered(kept.begin(), kept.end());
+    if (!later.empty())
+      std::stable_partition(ordered.begin(), ordered.end(), [&](int64_t label) {
+        return llvm::all_of(factors, has(label));
+      });
+    return ordered;
+  }
+
+  // One loop for each label, those that are kept outside and in that order.
   static FailureOr<Term> contract(ImplicitLocOpBuilder &builder, EinsumOp op,
                                   ArrayRef<Term> factors,
-                                  llvm::function_ref<bool(int64_t)> isKept) {
+                                  ArrayRef<int64_t> kept) {
     std::map<int64_t, Index> sizes; // by label
     for (const Term &factor : factors)
       for (auto [size, label] : llvm::zip(factor.sizes, factor.labels)) {
@@ -498,16 +514,13 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
       }
     Term result;
     result.element = computeType(factors[0].element);
-    SmallVector<int64_t> summed;
-    for (auto &[label, size] : sizes)
-      if (isKept(label)) {
-        result.labels.push_back(label);
-        result.sizes.push_back(size);
-      } else {
-        summed.push_back(label);
-      }
+    result.labels.assign(kept.begin(), kept.end());
+    for (int64_t label : kept)
+      result.sizes.push_back(sizes.at(label));
     SmallVector<int64_t> loops = result.labels;
-    llvm::append_range(loops, summed);
+    for (int64_t label : llvm::make_first_range(sizes))
+      if (!llvm::is_contained(kept, label))
+        loops.push_back(label);
     SmallVector<AffineMap> maps;
     SmallVector<Value> values;
     SmallVector<Type> from;
@@ -519,13 +532,12 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
       values.push_back(factor.value);
       from.push_back(factor.element);
     }
-    size_t kept = result.labels.size();
     Exprs outside;
-    for (size_t loop = 0; loop < kept; ++loop)
+    for (size_t loop = 0; loop < kept.size(); ++loop)
       outside.push_back(builder.getAffineDimExpr(loop));
     maps.push_back(mapOf(builder, loops.size(), outside));
     SmallVector<IteratorType> iterators(loops.size(), IteratorType::reduction);
-    std::fill_n(iterators.begin(), kept, IteratorType::parallel);
+    std::fill_n(iterators.begin(), kept.size(), IteratorType::parallel);
     Type wide = result.element;
     Value start =
         linalg::FillOp::create(builder, zeroOf(builder, storageType(wide)),

@@ -18,3 +18,14 @@ func.func @three_factors(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>, %c: tensor<6x
       : (tensor<4x5xf32>, tensor<5x6xf32>, tensor<6x7xf32>) -> tensor<4x7xf32>
   return %y : tensor<4x7xf32>
 }
+
+// What both factors share and a later one sums is a batch of matrices.
+// CHECK-LABEL: @mixture_of_experts
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1 {{.*}} outs(%{{.*}} : tensor<4x64x128xf32>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %arg2 {{.*}} outs(%{{.*}} : tensor<64x128xf32>)
+func.func @mixture_of_experts(%h: tensor<4x64x256xf32>, %w: tensor<4x256x128xf32>, %gate: tensor<64x4xf32>)
+    -> tensor<64x128xf32> {
+  %y = "onnx.Einsum"(%h, %w, %gate) {equation = "nth,nhd,tn->td"}
+      : (tensor<4x64x256xf32>, tensor<4x256x128xf32>, tensor<64x4xf32>) -> tensor<64x128xf32>
+  return %y : tensor<64x128xf32>
+}
