@@ -36,18 +36,27 @@ std::unique_ptr<Pass> foldConstants(const Options &options) {
   });
 }
 
-// What is folded may be a shape, which lets more be folded.
+// Layers whose sizes each wait for what a shape before them is folded to.
+constexpr int mostLayersOfShapes = 100;
+
 void addGraph(OpPassManager &pm, const Options &options) {
-  for (int round = 0; round < 2; ++round) {
+  auto addShapes = [](OpPassManager &pm) {
     pm.addPass(createInferShapes());
     addCleanup(pm);
     pm.addPass(createSliceBoxes());
-    if (round == 0) {
-      pm.addPass(createQuantizeToInteger());
-      pm.addPass(createFoldAffine());
-    }
-    pm.addPass(foldConstants(options));
-  }
+  };
+  addShapes(pm);
+  pm.addPass(createQuantizeToInteger());
+  pm.addPass(createFoldAffine());
+  pm.addPass(foldConstants(options));
+  // What is folded may be a shape, which lets more be folded.
+  pm.addPass(createCompositeFixedPointPass(
+      "fold-shapes",
+      [&](OpPassManager &round) {
+        addShapes(round);
+        round.addPass(foldConstants(options));
+      },
+      mostLayersOfShapes));
   pm.addPass(createMergeSiblings());
   pm.addPass(foldConstants(options));
   pm.addPass(createInferShapes());

@@ -179,6 +179,25 @@ def unknown_squares():
     return model(net.body.replace(f'output: "{body}"', 'output: "y"'), shapes[:1], shapes[1:])
 
 
+def padded_layers(count):
+    """Each pads what the one before left to an even length, which it computes from the shape by way of floats."""
+    body = 'initializer { name: "half" data_type: 1 float_data: 0.5 }\n'
+    for name, numbers in (("last", [2]), ("none", [0] * 5), ("two", [2])):
+        elements = " ".join(f"int64_data: {number}" for number in numbers)
+        body += f'initializer {{ name: "{name}" data_type: 7 dims: {len(numbers)} {elements} }}\n'
+    to = 'attribute {{ name: "to" type: INT i: {} }}'.format
+    for i in range(count):
+        x, s, l, f, h, c, n, e, p, q, t = (f"{name}{i}" for name in "xslfhcnepqt")
+        body += (node("Shape", [x], [s]) + node("Gather", [s, "last"], [l]) + node("Cast", [l], [f], to(1)) +
+                 node("Mul", [f, "half"], [h]) + node("Ceil", [h], [c]) + node("Cast", [c], [n], to(7)) +
+                 node("Mul", [n, "two"], [e]) + node("Sub", [e, l], [p]) +
+                 node("Concat", ["none", p], [q], 'attribute { name: "axis" type: INT i: 0 }') +
+                 node("Pad", [x, q], [t]) +
+                 node("MaxPool", [t], [f"x{i + 1}"], 'attribute { name: "kernel_shape" type: INTS ints: 2 } '
+                      'attribute { name: "strides" type: INTS ints: 2 }'))
+    return model(body, [value("x0", 1, (1, 4, 997))], [value(f"x{count}", 1, (1, 4, "n"))])
+
+
 def state_loop():
     """Carried state of fixed shape, a scan output of fixed count."""
     body = (node("MatMul", ["h", "w"], ["t"]) + node("Tanh", ["t"], ["h2"]) + node("Identity", ["c"], ["c2"]) +
