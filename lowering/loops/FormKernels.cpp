@@ -196,6 +196,22 @@ void stayOutside(const Group &group, linalg::GenericOp next,
   missed(group.root, "form-kernels", next) << reason;
 }
 
+// Pools and means of the result, also of the result in its padding.
+void leaveFoldsOutside(const Group &group, Value result) {
+  for (Operation *user : result.getUsers()) {
+    if (auto pad = dyn_cast<tensor::PadOp>(user))
+      leaveFoldsOutside(group, pad);
+    auto next = dyn_cast<linalg::GenericOp>(user);
+    if (!next || !next.getNumReductionLoops())
+      continue;
+    auto isRead = [&](OpOperand *input) {
+      return next.payloadUsesValueFromOperand(input);
+    };
+    if (llvm::count_if(next.getDpsInputOperands(), isRead) == 1)
+      stayOutside(group, next, "it folds rows of several tiles");
+  }
+}
+
 // Follows the result through elementwise operations that alone use it.
 void addEpilogue(Group &group, const LoopRoles &roles) {
   AffineMap position = group.root.getIndexingMapsArray().back();
@@ -517,6 +533,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);
     addEpilogue(group, *roles);
+    leaveFoldsOutside(group, group.last->getResult(0));
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();

@@ -190,6 +190,7 @@ def check_structure(report):
     missed = {(one["pass"], one["node"]) for one in report["missed"]}
     expect(("transform-filters", "second") in missed, f"nothing said of Winograd: {missed}")
     expect(("fuse-elementwise", "cut") not in missed, "an epilogue is called unfused")
+    expect(("form-kernels", "third") in missed, f"nothing said of the mean: {missed}")
     expect(all(one["reason"] and 0 <= one["region"] < count for one in report["missed"]), "reasons")
 
 
