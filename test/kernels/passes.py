@@ -67,7 +67,8 @@ def rows():
         ("Einsum", "x v w a", "y", {"equation": "ij,jk,lk,k->li"})],
         {"v": normal(9, 7), "w": normal(6, 7, seed=4), "a": normal(7, seed=5)})
     yield "an Einsum of batches that a later factor sums", chain([3, 5, 24], [
-        ("Einsum", "x w a", "y", {"equation": "nth,nhd,tn->td"})], {"w": normal(3, 24, 40), "a": normal(5, 3, seed=4)})
+        ("Einsum", "x w a", "y", {"equation": "nth,nhd,tn->td"})],
+        {"w": normal(3, 24, 40), "a": normal(5, 3, seed=4)}, ranks=2)
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
