@@ -446,11 +446,10 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile) {
   OpFoldResult begin = isBlock ? tile.blockBegin : number(b, 0),
                rows = isBlock ? number(b, nest.schedule.getBlock())
                               : nest.sizes[*nest.row];
-  OpFoldResult whole = number(b, nest.schedule.getRows());
+  int64_t whole = nest.schedule.getRows();
   take(getConstantIntValue(rows)
-           ? ceilDivide(b, rows, whole)
-           : maximum(b, floorDivide(b, rows, nest.schedule.getRows()),
-                     number(b, 1)),
+           ? ceilDivide(b, rows, number(b, whole))
+           : maximum(b, floorDivide(b, rows, whole), number(b, 1)),
        floorDivide(b, subtract(b, tile.loops[*nest.row], begin), tile.rows));
   return turn;
 }

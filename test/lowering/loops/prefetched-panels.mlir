@@ -1,4 +1,4 @@
-// RUN: onnxc-opt --expand-kernels --cse %s | FileCheck %s
+// RUN: onnxc-opt --expand-kernels --cse --split-input-file %s | FileCheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -39,6 +39,44 @@ func.func @panels(%A: memref<8x64xf32>, %W: memref<2x64x32xf32>, %C: memref<8x64
       linalg.yield %t : f32
     } -> tensor<8x64xf32>
     onnxc.yield %sum : tensor<8x64xf32>
+  }
+  return
+}
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 4096, l2_bytes = 16384, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// Of rows of unknown number whole tiles ask for both lines of their slices, for they may be as few as one, and what is
+// left for the lines that it reads itself a little later.
+// CHECK-LABEL: module attributes
+// CHECK: func.func private @k_
+// CHECK-COUNT-2: memref.prefetch {{.*}} locality<2>
+// CHECK-COUNT-2: memref.prefetch {{.*}} locality<3>
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @rows_of_the_run(%A: memref<?x64xf32>, %W: memref<2x64x32xf32>, %C: memref<?x64xf32>) {
+  onnxc.kernel #onnxc.contraction<rows = 2, columns = 32, vector = 8, outer = panels>
+      ins(%A, %W : memref<?x64xf32>, memref<2x64x32xf32>) outs(%C : memref<?x64xf32>) {
+  ^bb0(%a: tensor<?x64xf32>, %w: tensor<2x64x32xf32>, %c: tensor<?x64xf32>):
+    %e = tensor.empty() : tensor<64x64xf32>
+    %b = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [32] into %e
+        : tensor<2x64x32xf32> -> tensor<64x64xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<?x64xf32>, tensor<64x64xf32>) outs(%c : tensor<?x64xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<?x64xf32>
+    onnxc.yield %sum : tensor<?x64xf32>
   }
   return
 }
