@@ -134,6 +134,7 @@ private:
 
   const Options &options;
   std::vector<MissedRemark> remarks;
+  std::vector<ReportNode> nodes; // for the report
   std::optional<ModelReport> report;
   MLIRContext context;
   Diagnostics diagnostics;
@@ -333,6 +334,8 @@ LogicalResult Compilation::runStage(size_t index) {
 }
 
 LogicalResult Compilation::runStages() {
+  if (!options.report.empty())
+    nodes = nodesIn(*module);
   if (done == 0) {
     (*module)->setAttr(stageAttrName, StringAttr::get(&context, "import"));
     if (failed(dumpStage(0)))
@@ -370,7 +373,7 @@ LogicalResult Compilation::collect() {
                              "it");
   if (failed(checkHints()))
     return failure();
-  report = collectReport(*module, options.input, options.hints, remarks);
+  report = collectReport(*module, options.input, options.hints, nodes, remarks);
   return success();
 }
 

@@ -3,6 +3,7 @@
 // be is seen by writing it: a copy of each distinct region goes through the
 // passes that expand it, and is dropped.
 #include "compiler/report/Collect.h"
+#include "compiler/report/Warmth.h"
 #include "compiler/report/Work.h"
 #include "dialects/onnx/NodeLocation.h"
 #include "dialects/onnxc/Onnxc.h"
@@ -120,7 +121,7 @@ public:
     report.dims = hints;
   }
 
-  ModelReport collect(StringRef name);
+  ModelReport collect(StringRef name, const std::vector<ReportNode> &nodes);
 
 private:
   void describeMachine();
@@ -129,7 +130,9 @@ private:
   double cyclesOf(const Work &work);
   void predict(ReportRegion &region);
   void follow(Operation *region, int64_t number);
+  ReportBuffer &placeOf(Value root, int64_t number);
   void addMissed();
+  void addFolded(const std::vector<ReportNode> &nodes);
   bool isSymbolic();
 
   // What expanding a region shows.
@@ -157,6 +160,7 @@ private:
   BufferViewFlowAnalysis views;
   SmallVector<Operation *> regions;
   KnownSizes sizes;
+  Warmth warmth{0};
   ModelReport report;
   llvm::StringMap<Code> codes; // by the text of the region
   DenseMap<Value, SmallVector<int64_t>> writers;
@@ -178,6 +182,7 @@ void Collector::describeMachine() {
                l3BytesAtMost,
                farBytesAtMost,
                assumedGhz};
+  warmth = Warmth(machine.l1Bytes + machine.l2Bytes);
 }
 
 Value Collector::rootOf(Value value) const {
@@ -369,30 +374,45 @@ void Collector::predict(ReportRegion &region) {
     stream("memory", l2Bytes + machine.l3Bytes, machine.farBytesPerCycle);
 }
 
-// From which regions values come, and how long buffers live.
+ReportBuffer &Collector::placeOf(Value root, int64_t number) {
+  auto [entry, isNew] = buffers.insert({root, ReportBuffer()});
+  ReportBuffer &buffer = entry->second;
+  if (isNew) {
+    auto view = root.getDefiningOp<memref::ViewOp>();
+    APInt offset;
+    buffer.bytes = sizes.bytesOf(view);
+    buffer.first = number;
+    if (matchPattern(view.getByteShift(), m_ConstantInt(&offset)))
+      buffer.offset = offset.getSExtValue();
+  }
+  buffer.last = number;
+  return buffer;
+}
+
+// From which regions values come, how long buffers live, and how much of them
+// is warm: a part as much as the whole.
 void Collector::follow(Operation *region, int64_t number) {
   ReportRegion &here = report.regions[number];
   Value arena = lentMemory(model)->arena;
   SmallVector<Access> accesses = accessesOf(region);
+  DenseMap<Value, double> warmShares;
   for (const Access &access : accesses) {
     Value root = rootOf(access.value);
     if (access.reads)
       for (int64_t writer : writers.lookup(root))
         here.inputs.push_back({writer, sizes.bytesOf(access.value)});
-    auto view = root.getDefiningOp<memref::ViewOp>();
-    if (!view || view.getSource() != arena)
+    if (!isViewOf(root, arena))
       continue;
-    APInt offset;
-    auto [entry, isNew] = buffers.insert({root, ReportBuffer()});
-    ReportBuffer &buffer = entry->second;
-    if (isNew) {
-      buffer.bytes = sizes.bytesOf(view);
-      buffer.first = number;
-      if (matchPattern(view.getByteShift(), m_ConstantInt(&offset)))
-        buffer.offset = offset.getSExtValue();
-    }
-    buffer.last = number;
+    const ReportBuffer &buffer = placeOf(root, number);
+    auto [share, isNew] = warmShares.try_emplace(root, 0);
+    if (isNew && buffer.offset && buffer.bytes)
+      share->second =
+          double(warmth.touch(*buffer.offset, buffer.bytes)) / buffer.bytes;
+    int64_t bytes = here.runs ? bytesMoved(region, access.value, sizes) : 0;
+    here.arenaBytes += bytes;
+    here.warmBytes += std::llround(bytes * share->second);
   }
+  warmth.pass(here.bytesRead + here.bytesWritten + here.weightBytes);
   for (const Access &access : accesses) {
     if (!access.writes)
       continue;
@@ -435,6 +455,16 @@ void Collector::addMissed() {
   }
 }
 
+void Collector::addFolded(const std::vector<ReportNode> &nodes) {
+  llvm::StringSet<> inRegions;
+  for (const ReportRegion &region : report.regions)
+    for (const ReportNode &node : region.nodes)
+      inRegions.insert(node.name);
+  llvm::copy_if(
+      nodes, std::back_inserter(report.folded),
+      [&](const ReportNode &node) { return !inRegions.contains(node.name); });
+}
+
 bool Collector::isSymbolic() {
   return llvm::any_of(regions, [](Operation *region) {
     return llvm::any_of(region->getOperandTypes(), [](Type type) {
@@ -444,7 +474,8 @@ bool Collector::isSymbolic() {
   });
 }
 
-ModelReport Collector::collect(StringRef name) {
+ModelReport Collector::collect(StringRef name,
+                               const std::vector<ReportNode> &nodes) {
   report.model = name.str();
   describeMachine();
   if (auto bytes = module->getAttrOfType<IntegerAttr>(arenaBytesAttrName))
@@ -458,15 +489,27 @@ ModelReport Collector::collect(StringRef name) {
   for (auto &[root, buffer] : buffers)
     report.buffers.push_back(buffer);
   addMissed();
+  addFolded(nodes);
   return std::move(report);
 }
 
 } // namespace
 
+std::vector<ReportNode> nodesIn(ModuleOp module) {
+  std::vector<ReportNode> nodes;
+  llvm::StringSet<> seen;
+  module->walk([&](Operation *op) {
+    if (!op->hasTrait<OpTrait::ConstantLike>())
+      addNodes(op->getLoc(), seen, nodes);
+  });
+  return nodes;
+}
+
 ModelReport collectReport(ModuleOp module, StringRef model,
                           const std::map<std::string, int64_t> &hints,
+                          const std::vector<ReportNode> &nodes,
                           std::vector<MissedRemark> &remarks) {
-  return Collector(module, hints, remarks).collect(model);
+  return Collector(module, hints, remarks).collect(model, nodes);
 }
 
 } // namespace onnxc

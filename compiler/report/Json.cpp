@@ -48,6 +48,8 @@ static json::Value toJSON(const ReportRegion &region) {
                       {"bytes_read", region.bytesRead},
                       {"bytes_written", region.bytesWritten},
                       {"weight_bytes", region.weightBytes},
+                      {"arena_bytes", region.arenaBytes},
+                      {"warm_bytes", region.warmBytes},
                       {"predicted_cycles", region.predictedCycles},
                       {"bound", region.bound},
                       {"inputs", arrayOf(region.inputs)},
@@ -68,6 +70,8 @@ static bool fromJSON(const json::Value &value, ReportRegion &region,
          map.map("bytes_read", region.bytesRead) &&
          map.map("bytes_written", region.bytesWritten) &&
          map.map("weight_bytes", region.weightBytes) &&
+         map.map("arena_bytes", region.arenaBytes) &&
+         map.map("warm_bytes", region.warmBytes) &&
          map.map("predicted_cycles", region.predictedCycles) &&
          map.map("bound", region.bound) && map.map("inputs", region.inputs) &&
          map.map("measured_ms", region.measuredMs);
@@ -147,9 +151,12 @@ json::Value toJSON(const ModelReport &report) {
                       {"assumed_sizes", text(report.assumedSizes())},
                       {"nodes", report.nodeCount()},
                       {"arena_bytes", report.arenaBytes},
+                      {"live_bytes", report.liveBytes()},
+                      {"warmth", report.warmth()},
                       {"weights_bytes", report.weightsBytes},
                       {"flops", report.flops()},
                       {"regions", arrayOf(report.regions)},
+                      {"folded", arrayOf(report.folded)},
                       {"buffers", arrayOf(report.buffers)},
                       {"missed", arrayOf(report.missed)},
                       {"measured_ms", report.measuredMs}};
@@ -163,6 +170,7 @@ static bool fromJSON(const json::Value &value, ModelReport &report,
          map.map("arena_bytes", report.arenaBytes) &&
          map.map("weights_bytes", report.weightsBytes) &&
          map.map("regions", report.regions) &&
+         map.map("folded", report.folded) &&
          map.map("buffers", report.buffers) &&
          map.map("missed", report.missed) &&
          map.map("measured_ms", report.measuredMs);

@@ -27,6 +27,26 @@ int64_t ModelReport::nodeCount() const {
   return names.size();
 }
 
+int64_t ModelReport::liveBytes() const {
+  std::vector<int64_t> live(regions.size());
+  for (const ReportBuffer &buffer : buffers)
+    for (int64_t at = buffer.first; buffer.offset && at <= buffer.last; ++at)
+      live[at] += buffer.bytes;
+  return live.empty() ? 0 : *llvm::max_element(live);
+}
+
+std::string ModelReport::warmth() const {
+  double touched = 0, warm = 0;
+  for (const ReportRegion &region : regions) {
+    touched += region.arenaBytes;
+    warm += region.warmBytes;
+  }
+  if (!touched || !machine.l2Bytes)
+    return "";
+  return formatv("{0:f0} % of the bytes touched in it are warm in L2",
+                 100 * warm / touched);
+}
+
 std::string ModelReport::assumedSizes() const {
   if (!symbolHint)
     return "";

@@ -34,6 +34,9 @@ struct ReportRegion {
   // Arithmetic of the formulas, and what the algorithm does instead of it.
   int64_t flops = 0, executedFlops = 0;
   int64_t bytesRead = 0, bytesWritten = 0, weightBytes = 0;
+  // Of these, what lies in the arena, and what of that L1 and L2 still hold
+  // from the regions before.
+  int64_t arenaBytes = 0, warmBytes = 0;
   double predictedCycles = 0;
   std::string bound; // "arithmetic", "L1", "L2", "L3" or "memory"
   std::vector<ReportEdge> inputs;
@@ -70,12 +73,18 @@ struct ModelReport {
   std::optional<int64_t> arenaBytes;
   int64_t weightsBytes = 0;
   std::vector<ReportRegion> regions;
+  std::vector<ReportNode> folded; // in no region
   std::vector<ReportBuffer> buffers;
   std::vector<ReportMissed> missed;
   std::optional<double> measuredMs; // the whole call
 
   double flops() const;
   int64_t nodeCount() const; // each once
+  // The most that values of known place take at once: no arena is smaller.
+  int64_t liveBytes() const;
+  // "88 % of the bytes touched in it are warm"; empty where caches are not
+  // known.
+  std::string warmth() const;
   // "unknown sizes are taken for 64, batch for 8"; empty where there are none.
   std::string assumedSizes() const;
   double predictedMs(const ReportRegion &region) const;

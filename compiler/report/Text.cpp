@@ -28,6 +28,13 @@ std::string time(const ModelReport &report, const ReportRegion &region) {
   return text;
 }
 
+// Of what it touches in the arena.
+std::string warmth(const ReportRegion &region) {
+  return region.arenaBytes ? fmt::format("{:.0f} %", 100. * region.warmBytes /
+                                                         region.arenaBytes)
+                           : "";
+}
+
 void summarize(const ModelReport &report, std::string &text) {
   const ReportMachine &machine = report.machine;
   double predicted = 0;
@@ -40,10 +47,15 @@ void summarize(const ModelReport &report, std::string &text) {
       machine.l1Bytes >> 10, machine.l2Bytes >> 10,
       machine.l3Bytes ? fmt::format(", L3 {} MiB", machine.l3Bytes >> 20) : "");
   text += fmt::format(
-      "{} regions of {} nodes, {}, weights {}, arena {}\n",
-      report.regions.size(), report.nodeCount(),
+      "{} regions of {} nodes, {} folded, {}, weights {}, arena {}\n",
+      report.regions.size(), report.nodeCount(), report.folded.size(),
       withUnit(report.flops(), "FLOP"), withUnit(report.weightsBytes, "B"),
       report.arenaBytes ? withUnit(*report.arenaBytes, "B") : "known at entry");
+  text += fmt::format("values of known place take {} at once",
+                      withUnit(report.liveBytes(), "B"));
+  if (std::string warmth = report.warmth(); !warmth.empty())
+    text += "; " + warmth;
+  text += "\n";
   if (std::string sizes = report.assumedSizes(); !sizes.empty())
     text += sizes + "\n";
   text += fmt::format("roofline at {} {:.2f} GHz: {:.3f} ms",
@@ -54,24 +66,29 @@ void summarize(const ModelReport &report, std::string &text) {
   text += "\n\n";
 }
 
+void listNodes(const char *title, const std::vector<ReportNode> &nodes,
+               std::string &text) {
+  text += title;
+  for (const ReportNode &node : nodes)
+    text += fmt::format(" {} ({})", node.name, node.type);
+  text += "\n";
+}
+
 void listRegions(const ModelReport &report, std::string &text) {
   text += fmt::format(
-      "{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {:>9}{}\n", "",
-      "region", "algorithm", "schedule", "output", "vector", "FLOP", "bytes",
-      "us", report.measuredMs ? "  measured" : "");
+      "{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {:>5} {:>9}{}\n",
+      "", "region", "algorithm", "schedule", "output", "vector", "FLOP",
+      "bytes", "warm", "us", report.measuredMs ? "  measured" : "");
   for (auto [number, region] : llvm::enumerate(report.regions)) {
     int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
     text += fmt::format(
-        "{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {}\n", number,
-        shortened(region.name, 28), region.algorithm, region.schedule,
+        "{:>4} {:<28} {:<24} {:<44} {:<20} {:>6} {:>10} {:>9} {:>5} {}\n",
+        number, shortened(region.name, 28), region.algorithm, region.schedule,
         shortened(region.output, 20), region.vectorBits,
-        withUnit(region.flops, ""), withUnit(bytes, "B"), time(report, region));
-    if (region.nodes.size() > 1) {
-      text += "       nodes:";
-      for (const ReportNode &node : region.nodes)
-        text += fmt::format(" {} ({})", node.name, node.type);
-      text += "\n";
-    }
+        withUnit(region.flops, ""), withUnit(bytes, "B"), warmth(region),
+        time(report, region));
+    if (region.nodes.size() > 1)
+      listNodes("       nodes:", region.nodes, text);
   }
 }
 
@@ -102,6 +119,10 @@ std::string renderText(const ModelReport &report) {
   std::string text;
   summarize(report, text);
   listRegions(report, text);
+  if (!report.folded.empty())
+    listNodes("\nin no region, for they are constants, views or parts of "
+              "others:",
+              report.folded, text);
   listBuffers(report, text);
   listMissed(report, text);
   return text;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <fmt/format.h>
 
@@ -185,17 +186,22 @@ Value unconverted(Value value) {
   return value;
 }
 
-bool readsInput(Value value, linalg::GenericOp op) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == op.getBody() &&
-           argument.getArgNumber() < op.getNumDpsInputs();
+// The inputs that an element is computed from.
+void addInputs(Value value, linalg::GenericOp op,
+               llvm::SmallBitVector &inputs) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() == op.getBody() &&
+        argument.getArgNumber() < op.getNumDpsInputs())
+      inputs.set(argument.getArgNumber());
+    return;
+  }
   Operation *defining = value.getDefiningOp();
-  return defining->getBlock() == op.getBody() &&
-         llvm::any_of(defining->getOperands(),
-                      [&](Value v) { return readsInput(v, op); });
+  if (defining->getBlock() == op.getBody())
+    for (Value operand : defining->getOperands())
+      addInputs(operand, op, inputs);
 }
 
-// Adds up products of two different factors, each of them read.
+// Adds up products of factors that are read from different inputs.
 bool isSumOfProducts(linalg::GenericOp op) {
   Operation *sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   if (!op.getNumReductionLoops() || !sum)
@@ -206,9 +212,12 @@ bool isSumOfProducts(linalg::GenericOp op) {
       if (Operation *op = unconverted(term).getDefiningOp();
           op && isa<arith::MulFOp, arith::MulIOp>(op))
         product = op;
-  return product && product->getOperand(0) != product->getOperand(1) &&
-         readsInput(product->getOperand(0), op) &&
-         readsInput(product->getOperand(1), op);
+  if (!product)
+    return false;
+  llvm::SmallBitVector lhs(op.getNumDpsInputs()), rhs(lhs);
+  addInputs(product->getOperand(0), op, lhs);
+  addInputs(product->getOperand(1), op, rhs);
+  return lhs.any() && rhs.any() && (lhs | rhs).count() > 1;
 }
 
 std::string contraction(linalg::GenericOp root) {
@@ -245,6 +254,20 @@ std::string tileOf(ContractionAttr schedule) {
                      stringifyLoopOrder(schedule.getOuter()).str());
 }
 
+// Of the results, and for reductions over what: "1x72 over 28x28".
+std::string loopsOf(linalg::LinalgOp op) {
+  SmallVector<std::string> results, reduced;
+  for (auto [extent, kind] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    (kind == utils::IteratorType::reduction ? reduced : results)
+        .push_back(ShapedType::isDynamic(extent) ? "?"
+                                                 : fmt::to_string(extent));
+  std::string text = llvm::join(results, "x");
+  if (!reduced.empty())
+    text += (text.empty() ? "over " : " over ") + llvm::join(reduced, "x");
+  return text;
+}
+
 // A block of Winograd's tiles is of rows where their length is known.
 bool hasFixedImage(KernelOp kernel) {
   FailureOr<SquareConvolution> conv =
@@ -269,6 +292,8 @@ Method methodOfKernel(KernelOp kernel) {
     return {"row kernel with products",
             fmt::format("{}, {} rows at once", loops, schedule.getTile()), ""};
   }
+  if (auto schedule = dyn_cast<SquaresAttr>(attribute))
+    return {"packing", fmt::format("{0}x{0} squares", schedule.getSize()), ""};
   // A kind that this file does not know calls itself what it is.
   std::string text;
   llvm::raw_string_ostream(text) << attribute;
@@ -378,7 +403,7 @@ Method methodOf(Operation *region) {
   else if (isa<linalg::FillOp>(region))
     method.algorithm = "fill";
   else if (auto op = dyn_cast<linalg::LinalgOp>(region))
-    method.algorithm = kindOf(op);
+    method = {kindOf(op), loopsOf(op), ""};
   if (outputOf(region))
     method.layout = layoutOf(region);
   return method;

@@ -194,6 +194,25 @@ def check_structure(report):
     expect(all(one["reason"] and 0 <= one["region"] < count for one in report["missed"]), "reasons")
 
 
+def check_folded(report):
+    """Every node is in a region or among the folded, and in one of both."""
+    names = {node["name"] for region in report["regions"] for node in region["nodes"]}
+    folded = {node["name"] for node in report["folded"]}
+    expect(names | folded == {"first", "cut", "second", "join", "third", "mean", "flat", "scores"}, f"{names} {folded}")
+    expect("flat" in folded and not names & folded, f"folded: {folded}")
+
+
+def check_warmth():
+    """What a region writes is warm for the next where L2 holds all that was moved meanwhile, and else it is not."""
+    for rows, warm in ((64, True), (8192, False)):
+        body = weight("w1", 64, 64) + weight("w2", 64, 64)
+        body += node("MatMul", "first", ["x", "w1"]) + node("MatMul", "second", ["first.out", "w2"])
+        body += node("MatMul", "third", ["second.out", "w1"])
+        region, _ = region_of("third", (rows, 64), body)
+        expect(region["arena_bytes"] == 4 * 64 * rows, f"{region['arena_bytes']} bytes of {rows} rows in the arena")
+        expect(region["warm_bytes"] == (region["arena_bytes"] if warm else 0), f"{region['warm_bytes']} of {rows} rows are warm")
+
+
 def check_page(text, report):
     page = Balanced()
     page.feed(text)
@@ -337,6 +356,8 @@ def main():
     report = json.loads((WORK / "report.json").read_text())
     check_numbers(report)
     check_structure(report)
+    check_folded(report)
+    expect(0 < report["live_bytes"] <= report["arena_bytes"], f"{report['live_bytes']} bytes live")
     check_page((WORK / "report.html").read_text(), report)
     for text in ((WORK / "report.txt").read_text(), (WORK / "report.html").read_text()):
         expect("assumed" in text, "the clock is not called assumed")
@@ -353,6 +374,7 @@ def main():
     check_padding()
     check_usual_images()
     check_memory()
+    check_warmth()
     check_table()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
