@@ -130,6 +130,19 @@ Index plus(Index a, int64_t number) {
   return result;
 }
 
+std::optional<Index> cancelled(Index a, Index b) {
+  auto sum = a.name && b.name
+                 ? cancelledSum(a.name.getValue(), b.name.getValue())
+                 : std::nullopt;
+  if (!sum)
+    return std::nullopt;
+  if (std::optional<int64_t> number = asNumber(*sum))
+    return *number;
+  Index result = named(a.name.getContext(), *sum);
+  result.isSize = isAtLeastZero(a) && isAtLeastZero(b);
+  return result;
+}
+
 Index dividedBy(Index a, int64_t number) {
   Index result =
       named(a.name.getContext(), dividedName(a.name.getValue(), number));
@@ -257,6 +270,9 @@ Index operator+(Index a, Index b) {
     return plus(a, *b.number);
   if (a.number)
     return plus(b, *a.number);
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+    if (std::optional<Index> sum = cancelled(x, y))
+      return *sum;
   return formula(a, "+", b, true);
 }
 
@@ -269,7 +285,13 @@ Index operator-(Index a, Index b) {
     return 0;
   if (builderOf(a, b))
     return emit<arith::SubIOp>(a, b);
-  return b.number ? plus(a, -*b.number) : formula(a, "-", b, false);
+  if (b.number)
+    return plus(a, -*b.number);
+  if (auto known = a.name && b.name
+                       ? knownDifference(a.name.getValue(), b.name.getValue())
+                       : std::nullopt)
+    return *known;
+  return formula(a, "-", b, false);
 }
 
 Index operator*(Index a, Index b) {

@@ -241,11 +241,26 @@ std::string broadcastName(StringRef a, StringRef b) {
   return llvm::join(names, "|");
 }
 
+// Numbers wrap, as the run computes them.
+static int64_t wrappingSum(int64_t a, int64_t b) {
+  return int64_t(uint64_t(a) + uint64_t(b));
+}
+
 std::string plusNumber(StringRef name, int64_t number) {
   auto [base, offset] = splitOffset(name);
-  int64_t sum = int64_t(uint64_t(offset) + uint64_t(number));
+  int64_t sum = wrappingSum(offset, number);
   if (sum == 0)
     return base.str();
+  // 2*(N+1)+3 is 2*N+5.
+  Factors factors = factorsOf(base);
+  auto [inner, own] = factors.names.size() == 1 ? splitOffset(factors.names[0])
+                                                : std::pair(StringRef(), 0l);
+  if (factors.number != 1 && own != 0) {
+    Factors product{factors.number, {inner.str()}};
+    return plusNumber(
+        productName(product),
+        wrappingSum(sum, int64_t(uint64_t(factors.number) * uint64_t(own))));
+  }
   std::optional<Parts> parts = partsOf(base);
   std::string text = parts && parts->sign == '|' ? asOperand(base) : base.str();
   return text + (sum > 0 ? "+" : "") + std::to_string(sum);
@@ -275,6 +290,29 @@ std::string dividedName(StringRef name, int64_t divisor) {
       divisionsMerge(parts->lhs, *before, offset, divisor))
     return dividedName(plusNumber(parts->lhs, offset * *before), both);
   return asOperand(name) + "/" + std::to_string(divisor);
+}
+
+std::optional<int64_t> knownDifference(StringRef a, StringRef b) {
+  auto [base, offset] = splitOffset(a);
+  auto [other, less] = splitOffset(b);
+  if (base != other)
+    return std::nullopt;
+  return int64_t(uint64_t(offset) - uint64_t(less));
+}
+
+std::optional<std::string> cancelledSum(StringRef a, StringRef b) {
+  auto [difference, offset] = splitOffset(a);
+  std::optional<Parts> parts = partsOf(difference);
+  if (!parts || parts->sign != '-')
+    return std::nullopt;
+  std::optional<int64_t> rest =
+      knownDifference(b, withoutParentheses(parts->rhs));
+  if (!rest)
+    return std::nullopt;
+  int64_t number = wrappingSum(offset, *rest);
+  if (std::optional<int64_t> known = asNumber(parts->lhs))
+    return std::to_string(wrappingSum(*known, number));
+  return plusNumber(withoutParentheses(parts->lhs), number);
 }
 
 } // namespace onnxc

@@ -49,6 +49,10 @@ std::string broadcastName(llvm::StringRef a, llvm::StringRef b);
 // Sums with a number, and quotients of a positive one, towards zero.
 std::string plusNumber(llvm::StringRef name, int64_t number);
 std::string dividedName(llvm::StringRef name, int64_t divisor);
+// Of two whose sum or difference lacks what both have: N-M and M+2 add up to
+// N+2, M+2 is 2 more than M. Nothing for others.
+std::optional<std::string> cancelledSum(llvm::StringRef a, llvm::StringRef b);
+std::optional<int64_t> knownDifference(llvm::StringRef a, llvm::StringRef b);
 
 // A name that is longer is none.
 constexpr size_t longestName = 1000;

@@ -85,6 +85,17 @@ TEST_CASE("numbers below zero stand in parentheses") {
   CHECK(lowestOf("max((-3),N)") == 0);
 }
 
+TEST_CASE("sums lose what is taken away again") {
+  CHECK(plusNumber("2*((H+1)/2-1)", 2) == "2*((H+1)/2)");
+  CHECK(plusNumber("2*(H+1)", 3) == "2*H+5");
+  CHECK(knownDifference("H+3", "H-1") == 4);
+  CHECK(knownDifference("2*H", "H") == std::nullopt);
+  CHECK(cancelledSum("(2*H+2)-N", "N+1") == "2*H+3");
+  CHECK(cancelledSum("N-(H+1)", "H") == "N-1");
+  CHECK(cancelledSum("5-N", "N-2") == "3");
+  CHECK(cancelledSum("N-M", "N") == std::nullopt);
+}
+
 TEST_CASE("random formulas keep their values and their bounds") {
   std::mt19937 random(5);
   auto below = [&](int64_t end) { return int64_t(random() % end); };
