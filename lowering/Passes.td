@@ -17,6 +17,7 @@ def InferShapes : Pass<"infer-shapes", "mlir::ModuleOp"> {
     ```
     Sizes of which nothing is known get a name.
   }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 
 def SpecializeRanks : Pass<"specialize-ranks", "mlir::ModuleOp"> {

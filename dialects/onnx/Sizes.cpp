@@ -2,7 +2,7 @@
 // map of a movement tells which element a size is copied from.
 #include "dialects/onnx/Sizes.h"
 #include "dialects/onnx/OnnxDialect.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "dialects/onnx/SizeArithmetic.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -83,92 +83,32 @@ static std::optional<Sizes> copiedElements(MovementOpInterface op,
 
 //===-- Arithmetic on sizes -----------------------------------------------===//
 
-namespace {
-// Runs the integer operations that a record's `scalar` has become, on sizes.
-struct SizeInterpreter {
-  llvm::DenseMap<Value, Index> numbers; // a truth value is 0 or 1
+using Fractions = SmallVector<Fraction>;
 
-  static Condition truth(Index x) { return x == 1; }
-  static Index number(Condition x) { return select(x, 1, 0); }
-
-  Condition compare(arith::CmpIOp op) {
-    Index a = numbers[op.getLhs()], b = numbers[op.getRhs()];
-    switch (op.getPredicate()) {
-    case arith::CmpIPredicate::eq:
-      return a == b;
-    case arith::CmpIPredicate::ne:
-      return !(a == b);
-    case arith::CmpIPredicate::slt:
-      return a < b;
-    case arith::CmpIPredicate::sle:
-      return a <= b;
-    case arith::CmpIPredicate::sgt:
-      return a > b;
-    case arith::CmpIPredicate::sge:
-      return a >= b;
-    default:
-      return {};
-    }
-  }
-
-  Index evaluate(Operation &op) {
-    auto arg = [&](unsigned i) { return numbers[op.getOperand(i)]; };
-    llvm::APInt constant;
-    if (matchPattern(&op, m_ConstantInt(&constant)))
-      return constant.getBitWidth() == 1
-                 ? Index(int64_t(constant.getZExtValue()))
-                 : Index(constant.getSExtValue());
-    bool isTruth = op.getResult(0).getType().isInteger(1);
-    if (auto compared = dyn_cast<arith::CmpIOp>(op))
-      return number(compare(compared));
-    if (isa<arith::SelectOp>(op))
-      return select(truth(arg(0)), arg(1), arg(2));
-    if (isa<arith::ExtSIOp, arith::ExtUIOp>(op) ||
-        (isa<arith::TruncIOp>(op) && !isTruth))
-      return arg(0);
-    if (isa<arith::AndIOp>(op) && isTruth)
-      return number(truth(arg(0)) && truth(arg(1)));
-    if (isa<arith::OrIOp>(op) && isTruth)
-      return number(truth(arg(0)) || truth(arg(1)));
-    if (isa<arith::AddIOp>(op))
-      return arg(0) + arg(1);
-    if (isa<arith::SubIOp>(op))
-      return arg(0) - arg(1);
-    if (isa<arith::MulIOp>(op))
-      return arg(0) * arg(1);
-    if (isa<arith::DivSIOp>(op))
-      return arg(0) / arg(1);
-    if (isa<arith::RemSIOp>(op))
-      return arg(0) % arg(1);
-    if (isa<arith::MaxSIOp>(op))
-      return greatest(arg(0), arg(1));
-    if (isa<arith::MinSIOp>(op))
-      return least(arg(0), arg(1));
-    return {};
-  }
-};
-} // namespace
+static std::optional<Fractions> fractionsOf(Value value, Search &search);
 
 // The element of an operand that an element of the result is computed from.
-static Index broadcastElement(const Input &input, ArrayRef<Index> at,
-                              int64_t first) {
+static Fraction broadcastElement(ArrayRef<Fraction> elements,
+                                 ArrayRef<Index> sizes, ArrayRef<Index> at,
+                                 int64_t first) {
   Sizes own;
-  for (auto [i, size] : llvm::enumerate(input.sizes))
+  for (auto [i, size] : llvm::enumerate(sizes))
     own.push_back(size.is(1) ? Index(0) : at[first + i]);
-  return input.at(own);
+  std::optional<int64_t> linear = linearNumber(own, sizes);
+  bool known = linear && *linear >= 0 && *linear < int64_t(elements.size());
+  return known ? elements[*linear] : Fraction();
 }
 
-static std::optional<Sizes> computedElements(ScalarOpInterface op,
-                                             OpResult result, Search &search) {
-  std::vector<Input> inputs;
+static std::optional<Fractions>
+computedElements(ScalarOpInterface op, OpResult result, Search &search) {
+  SmallVector<Fractions> inputs;
+  SmallVector<Sizes> shapes;
   for (Value operand : op->getOperands()) {
-    if (!isRanked(operand) ||
-        !getElementTypeOrSelf(operand.getType()).isInteger())
-      return std::nullopt;
-    std::optional<Sizes> elements = elementsOf(operand, search);
+    std::optional<Fractions> elements = fractionsOf(operand, search);
     if (!elements)
       return std::nullopt;
-    inputs.push_back(inputOf(operand, [elements] { return elements; }));
+    inputs.push_back(*elements);
+    shapes.push_back(namedSizes(operand.getType()));
   }
   Block scratch;
   OpBuilder builder(op->getContext());
@@ -176,27 +116,52 @@ static std::optional<Sizes> computedElements(ScalarOpInterface op,
   ScalarBuilder scalars(builder, op.getLoc(),
                         getElementTypeOrSelf(op->getResult(0).getType()));
   SmallVector<Scalar> args;
-  for (const Input &input : inputs)
+  for (Value operand : op->getOperands()) {
+    Type element = getElementTypeOrSelf(operand.getType());
     args.push_back({scalars,
-                    scratch.addArgument(valueType(input.element), op.getLoc()),
-                    input.element});
+                    scratch.addArgument(valueType(element), op.getLoc()),
+                    element});
+  }
   Value computed = op.emitScalar(scalars, args)[result.getResultNumber()].as(
       scalars, getElementTypeOrSelf(result.getType()));
-  Sizes elements, sizes = namedSizes(result.getType());
+  Fractions elements;
+  Sizes sizes = namedSizes(result.getType());
   int64_t count = *product(sizes).number, rank = sizes.size();
   for (int64_t i = 0; i < count; ++i) {
-    SizeInterpreter interpreter;
     Sizes at = delinearize(i, sizes);
-    for (auto [k, input] : llvm::enumerate(inputs))
-      interpreter.numbers[scratch.getArgument(k)] = broadcastElement(
-          input, at, input.rank() ? op.firstDim(k, input.rank(), rank) : 0);
-    for (Operation &step : scratch)
-      if (step.getNumResults() == 1)
-        interpreter.numbers[step.getResult(0)] = interpreter.evaluate(step);
-    elements.push_back(interpreter.numbers[computed]);
+    Fractions arguments;
+    for (auto [k, input, shape] : llvm::enumerate(inputs, shapes)) {
+      int64_t own = shape.size();
+      arguments.push_back(broadcastElement(
+          input, shape, at, own ? op.firstDim(k, own, rank) : 0));
+    }
+    elements.push_back(computeSize(scratch, arguments, computed));
   }
   scratch.dropAllReferences();
   return elements;
+}
+
+// Of a tensor that is small enough to hold sizes, of any type that exporters
+// compute them in.
+static std::optional<Fractions> fractionsOf(Value value, Search &search) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() > mostElements)
+    return std::nullopt;
+  if (type.getElementType().isInteger()) {
+    std::optional<Sizes> elements = elementsOf(value, search);
+    if (!elements)
+      return std::nullopt;
+    return llvm::map_to_vector(*elements, [](Index x) { return Fraction{x}; });
+  }
+  if (!isa<Float32Type, Float64Type>(type.getElementType()) ||
+      --search.visits < 0 || search.depth == 0)
+    return std::nullopt;
+  llvm::SaveAndRestore deeper(search.depth, search.depth - 1);
+  if (std::optional<SmallVector<double>> numbers = constantFloats(value))
+    return llvm::map_to_vector(*numbers, fractionOf);
+  if (auto scalar = value.getDefiningOp<ScalarOpInterface>())
+    return computedElements(scalar, cast<OpResult>(value), search);
+  return std::nullopt;
 }
 
 static std::optional<Sizes> elementsOf(Value value, Search &search) {
@@ -216,7 +181,8 @@ static std::optional<Sizes> elementsOf(Value value, Search &search) {
   if (auto movement = dyn_cast_or_null<MovementOpInterface>(op))
     return copiedElements(movement, cast<OpResult>(value), search);
   if (auto scalar = dyn_cast_or_null<ScalarOpInterface>(op))
-    return computedElements(scalar, cast<OpResult>(value), search);
+    if (auto computed = computedElements(scalar, cast<OpResult>(value), search))
+      return llvm::map_to_vector(*computed, [](Fraction x) { return x.over; });
   return std::nullopt;
 }
 

@@ -6,6 +6,26 @@ import numpy as np
 from graphs import chain, convolution, normal
 
 
+def by_way_of_floats():
+    """Padded to whole windows, as many as an exporter computes with floats: ceil((n - size) / step + 1), a half, a third."""
+    steps = [("Shape", "x", "n", {"start": 2}), ("Sub", "n size", "a", {}), ("Cast", "a", "f", {"to": 1})]
+    ends = [("Cast", "e", "i", {"to": 7}), ("Sub", "i one", "l", {}), ("Mul", "l step", "m", {}), ("Add", "m size", "t", {}),
+            ("Sub", "t n", "r", {}), ("Concat", "before r", "pads", {"axis": 0}), ("Pad", "x pads", "p", {}),
+            ("Conv", "p w", "c", {"strides": [3]}), ("Relu", "c", "y", {})]
+    weights = {"size": np.int64([3]), "step": np.int64([3]), "one": np.int64([1]), "before": np.int64([0, 0, 0, 0, 0]),
+               "fone": np.float32([1]), "fstep": np.float32([3]), "half": np.float32([0.5]), "w": normal(16, 8, 3)}
+    for name, middle in {
+        "ceil": [("Div", "f fstep", "q", {}), ("Add", "q fone", "s", {}), ("Ceil", "s", "e", {})],
+        "floor and a half": [("Div", "f fstep", "q", {}), ("Add", "q half", "s", {}), ("Add", "s half", "h", {}),
+                             ("Floor", "h", "g", {}), ("Add", "g fone", "e", {})],
+        "conversion": [("Cast", "f", "d", {"to": 11}), ("Cast", "fstep", "dstep", {"to": 11}), ("Div", "d dstep", "q", {}),
+                       ("Cast", "half", "dhalf", {"to": 11}), ("Add", "q dhalf", "u", {}), ("Ceil", "u", "v", {}),
+                       ("Cast", "fone", "done", {"to": 11}), ("Add", "v done", "e", {})],
+    }.items():
+        yield f"windows by way of floats, {name}", chain(
+            ["b", 8, "n"], steps + middle + ends, weights, [[1, 8, n] for n in (3, 4, 5, 6, 31, 32, 33)])
+
+
 def convolutions():
     same = {"pads": [1, 1, 1, 1]}
     yield "3x3, many pixels", convolution([1, 32, 28, 28], 48, (3, 3), **same)
@@ -58,6 +78,7 @@ def convolutions():
                                                                   sizes=[[1, 16, 9, 30], [1, 16, 20, 5]])
     yield "one dimension", convolution([2, 12, 50], 20, (5,), pads=[2, 2])
     yield "three dimensions", convolution([1, 6, 7, 8, 9], 10, (3, 3, 3), pads=[1] * 6)
+    yield from by_way_of_floats()
     yield "3x3, many channels, batch of the run", convolution(["n", 40, 21, 19], 56, (3, 3), **same,
                                                               sizes=[[1, 40, 21, 19], [3, 40, 21, 19]])
     yield "5x5, three output channels, sizes of the run", convolution(

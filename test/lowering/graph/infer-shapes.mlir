@@ -119,3 +119,52 @@ func.func @factors_cancel(%x: tensor<384x?x?xf32, ["", "H", "W"]>) -> tensor<*xf
   %y = "onnx.Reshape"(%x, %shape) : (tensor<384x?x?xf32, ["", "H", "W"]>, tensor<3xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// Exporters divide sizes as floats: as many windows of 4 by steps of 2 as cover all.
+// CHECK-LABEL: @sizes_by_way_of_floats
+// CHECK: "onnx.Pad"{{.*}} -> tensor<1x8x?xf32, ["", "", "2*((L+1)/2)+2"]>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<1x8x?xf32, ["", "", "(L+1)/2"]>
+func.func @sizes_by_way_of_floats(%x: tensor<1x8x?xf32, ["", "", "L"]>, %w: tensor<8x8x4xf32>) -> tensor<*xf32> {
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %step = "onnx.Constant"() {value = dense<2.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %before = "onnx.Constant"() {value = dense<[0, 0, 2, 0, 0]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %l = "onnx.Shape"(%x) {start = 2 : i64, end = 3 : i64} : (tensor<1x8x?xf32, ["", "", "L"]>) -> tensor<1xi64>
+  %a = "onnx.Sub"(%l, %two) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %b = "onnx.Cast"(%a) {to = 1 : i64} : (tensor<1xi64>) -> tensor<1xf32>
+  %c = "onnx.Div"(%b, %step) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %d = "onnx.Add"(%c, %one) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %e = "onnx.Ceil"(%d) : (tensor<1xf32>) -> tensor<1xf32>
+  %f = "onnx.Cast"(%e) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  %g = "onnx.Mul"(%f, %two) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %h = "onnx.Sub"(%g, %l) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %pads = "onnx.Concat"(%before, %h) {axis = 0 : i64} : (tensor<5xi64>, tensor<1xi64>) -> tensor<6xi64>
+  %y = "onnx.Pad"(%x, %pads) {mode = "constant", operandSegmentSizes = array<i32: 1, 1, 0, 0>}
+      : (tensor<1x8x?xf32, ["", "", "L"]>, tensor<6xi64>) -> tensor<*xf32>
+  %z = "onnx.Conv"(%y, %w) {strides = array<i64: 2>, group = 1 : i64} : (tensor<*xf32>, tensor<8x8x4xf32>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
+
+// -----
+
+// A third as a float is none: what its products round to is left to the run. So is what may lie below zero.
+// CHECK-LABEL: @sizes_that_floats_round
+// CHECK: "onnx.Expand"{{.*}} -> tensor<?xf32, ["?{{[0-9]+}}"]>
+// CHECK: "onnx.Expand"{{.*}} -> tensor<?xf32, ["?{{[0-9]+}}"]>
+func.func @sizes_that_floats_round(%x: tensor<?xf32, ["L"]>, %v: tensor<1xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %third = "onnx.Constant"() {value = dense<0.333333343> : tensor<1xf32>} : () -> tensor<1xf32>
+  %four = "onnx.Constant"() {value = dense<4.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %l = "onnx.Shape"(%x) : (tensor<?xf32, ["L"]>) -> tensor<1xi64>
+  %a = "onnx.Cast"(%l) {to = 1 : i64} : (tensor<1xi64>) -> tensor<1xf32>
+  %b = "onnx.Mul"(%a, %third) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %c = "onnx.Cast"(%b) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  %y = "onnx.Expand"(%v, %c) : (tensor<1xf32>, tensor<1xi64>) -> tensor<*xf32>
+  %d = "onnx.Sub"(%a, %four) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %e = "onnx.Div"(%d, %four) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %f = "onnx.Floor"(%e) : (tensor<1xf32>) -> tensor<1xf32>
+  %g = "onnx.Cast"(%f) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  %z = "onnx.Expand"(%v, %g) : (tensor<1xf32>, tensor<1xi64>) -> tensor<*xf32>
+  return %y, %z : tensor<*xf32>, tensor<*xf32>
+}
