@@ -281,10 +281,22 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
          });
 }
 
+// Lines that may wait in caches for the next columns. Planes of images that
+// only the run knows may lie pages apart: then they share one set of the first
+// cache and some of the second, and short tiles fetch each line several times.
+int64_t waitingLines(RankedTensorType source, unsigned dim, TargetAttr target) {
+  constexpr int64_t pageBytes = 4096;
+  int64_t lines = target.getL1Bytes() / lineBytes / 2;
+  bool isKnown = llvm::none_of(source.getShape().drop_front(dim + 1),
+                               ShapedType::isDynamic);
+  return isKnown ? lines : std::min(lines, target.getL2Bytes() / pageBytes / 2);
+}
+
 // Whether every step of a convolution's sum would fetch another line of the
-// source, more of them than wait in the first cache for the next columns. With
-// few columns that costs less than moving the image, which also takes memory.
-bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource) {
+// source, more of them than wait for the next columns. With few columns that
+// costs less than moving the image, which also takes memory.
+bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource,
+                     RankedTensorType source) {
   constexpr int64_t fewestColumns = 128;
   auto module = op->getParentOfType<ModuleOp>();
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
@@ -299,9 +311,11 @@ bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource) {
       !linalg::isReductionIterator(
           op.getIteratorTypesArray()[step.getPosition()]))
     return false;
+  std::optional<unsigned> dim = ofSource.getResultPosition(step);
+  if (!dim || *dim + 1 == ofSource.getNumResults())
+    return false;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  return !ofSource.getResults().back().isFunctionOfDim(step.getPosition()) &&
-         extents[step.getPosition()] * lineBytes > target.getL1Bytes() / 2 &&
+  return extents[step.getPosition()] > waitingLines(source, *dim, target) &&
          extents[column.getPosition()] >= fewestColumns;
 }
 
@@ -322,7 +336,9 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
         continue;
       AffineMap ofSource = mapOfSource(map, producer.getPermutation());
       if (wouldGatherWindows(op, map, ofSource) ||
-          wouldFetchLines(op, map, ofSource))
+          wouldFetchLines(
+              op, map, ofSource,
+              cast<RankedTensorType>(producer.getInput().getType())))
         continue;
       map = ofSource;
       operand->set(producer.getInput());

@@ -338,4 +338,26 @@ func.func @few_channels_are_read_where_they_lie(%x: tensor<64x7x7xf32>, %w: tens
   } -> tensor<7x7x128xf32>
   return %y : tensor<7x7x128xf32>
 }
+
+// Planes of unknown size may lie pages apart, where caches hold fewer lines.
+// CHECK-LABEL: @channels_of_the_run_are_moved
+// CHECK: %[[NHWC:.*]] = linalg.transpose ins(%arg0
+// CHECK: linalg.generic {{.*}} ins(%[[NHWC]], %arg1
+func.func @channels_of_the_run_are_moved(%x: tensor<192x7x?xf32>, %w: tensor<1x1x192x128xf32>, %n: index)
+    -> tensor<7x?x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<7x?x192xf32>
+  %t = linalg.transpose ins(%x : tensor<192x7x?xf32>) outs(%e : tensor<7x?x192xf32>) permutation = [1, 2, 0]
+  %e2 = tensor.empty(%n) : tensor<7x?x128xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<7x?x128xf32>) -> tensor<7x?x128xf32>
+  %y = linalg.generic {indexing_maps = [#pixels, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+       ins(%t, %w : tensor<7x?x192xf32>, tensor<1x1x192x128xf32>) outs(%start : tensor<7x?x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<7x?x128xf32>
+  return %y : tensor<7x?x128xf32>
+}
 }
