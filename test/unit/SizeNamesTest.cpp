@@ -99,6 +99,7 @@ TEST_CASE("sums lose what is taken away again") {
 TEST_CASE("random formulas keep their values and their bounds") {
   std::mt19937 random(5);
   auto below = [&](int64_t end) { return int64_t(random() % end); };
+  int cancelled = 0;
   for (int round = 0; round < 2000; ++round) {
     // A name and, for each size of the input, what it is to be.
     std::vector<std::pair<std::string, std::vector<int64_t>>> known(1);
@@ -137,5 +138,21 @@ TEST_CASE("random formulas keep their values and their bounds") {
       }
       known.push_back({name, values});
     }
+    // What cancels in sums and differences of two of them.
+    for (int pair = 0; pair < 8; ++pair) {
+      const auto &[a, ofA] = known[below(known.size())];
+      const auto &[b, ofB] = known[below(known.size())];
+      int64_t more = below(7) - 3, less = below(7) - 3;
+      std::string difference =
+          plusNumber("(" + a + ")-(" + plusNumber(b, less) + ")", more);
+      std::optional<std::string> sum = cancelledSum(difference, b);
+      cancelled += sum.has_value();
+      std::optional<int64_t> apart = knownDifference(a, b);
+      for (size_t size = 0; sum && size < ofA.size(); ++size)
+        REQUIRE(valueOf(*sum, size) == ofA[size] - less + more);
+      for (size_t size = 0; apart && size < ofA.size(); ++size)
+        REQUIRE(*apart == ofA[size] - ofB[size]);
+    }
   }
+  CHECK(cancelled > 8000);
 }
