@@ -228,6 +228,23 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
+  let summary = "Makes reshapes behind what could be the epilogue of a product";
+  let description = [{
+    ```mlir
+    %a = linalg.generic // a product with a bias, 64x3072
+    %r = tensor.expand_shape %a [[0, 1], [2]] output_shape [1, 64, 3072]
+    %y = linalg.generic ins(%r) // an activation, 1x64x3072
+    // becomes
+    %b = linalg.generic ins(%a) // 64x3072
+    %y = tensor.expand_shape %b [[0, 1], [2]] output_shape [1, 64, 3072]
+    ```
+    Also where a residual of all elements is added. What reads elements per row or column that are computed keeps its
+    dimensions, so that norms stay together.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def ShareConstants : Pass<"share-constants", "mlir::ModuleOp"> {
   let summary = "Lets large constants of equal bytes be one";
   let description = [{

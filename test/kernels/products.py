@@ -25,6 +25,23 @@ def products():
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
+    yield "layers on rows of a sequence", layers_on_rows([2, 9, 24], None)
+    yield "layers on rows of a sequence, sizes of the run", layers_on_rows(["b", "n", 24], [[1, 1, 24], [3, 17, 24], [2, 40, 24]])
+
+
+def layers_on_rows(shape, sizes):
+    """Two layers, an activation and a residual of a sequence whose products see rows, before a norm."""
+    def layer(source, weight, bias, result):
+        return [("Reshape", f"{source} {weight}rows", f"{result}r", {}), ("Gemm", f"{result}r {weight} {bias}", f"{result}g", {}),
+                ("Shape", source, f"{result}n", {"end": 2}), ("Concat", f"{result}n last", f"{result}s", {"axis": 0}),
+                ("Reshape", f"{result}g {result}s", result, {})]
+    nodes = [*layer("x", "w", "b", "h"), ("Mul", "h h", "q", {}), ("Mul", "q h", "c", {}), ("Mul", "c much", "d", {}),
+             ("Add", "h d", "i", {}), ("Tanh", "i", "t", {}), ("Add", "t one", "u", {}), ("Mul", "h u", "a", {}),
+             *layer("a", "v", "o", "p"), ("Add", "x p", "s", {}), ("LayerNormalization", "s g e", "y", {})]
+    return chain(shape, nodes, {
+        "wrows": np.int64([-1, 24]), "vrows": np.int64([-1, 56]), "last": np.int64([-1]), "much": np.float32(0.04), "one": np.float32(1),
+        "w": normal(24, 56, scale=0.2), "b": normal(56), "v": normal(56, 24, scale=0.1), "o": normal(24),
+        "g": normal(24), "e": normal(24, seed=5)}, sizes, 3)
 
 
 def head_products(size, heads, key="turned", scale="after", mask=None, keys=None):

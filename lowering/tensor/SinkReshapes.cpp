@@ -1,0 +1,63 @@
+// Exporters compute a layer on a matrix of rows and give its result back the
+// dimensions of a sequence (Gemm, Reshape). What follows element by element
+// would be the product's epilogue, but for the reshape between: this pass makes
+// the reshape behind it, by upstream's patterns.
+#include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace onnxc {
+#define GEN_PASS_DEF_SINKRESHAPES
+#include "lowering/Passes.h.inc"
+
+using namespace mlir;
+using linalg::GenericOp;
+
+namespace {
+
+// Whether `value` is a sum of products, or what was computed of one element by
+// element: its first operand of all elements is.
+bool comesFromProduct(Value value) {
+  while (auto op = value.getDefiningOp<GenericOp>()) {
+    if (op.getNumReductionLoops())
+      return op.getNumDpsInputs() > 1;
+    auto *full = llvm::find_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+      return op.getMatchingIndexingMap(input).isIdentity();
+    });
+    if (!isElementwise(op) || full == op.getDpsInputOperands().end())
+      return false;
+    value = (*full)->get();
+  }
+  return false;
+}
+
+// Operands of all elements can be reshaped as well, and so can constants. What
+// is computed per row, as by a norm, keeps its dimensions.
+bool canBeReshaped(OpOperand *operand) {
+  auto op = dyn_cast<GenericOp>(operand->getOwner());
+  auto reshape = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
+  return op && reshape && isElementwise(op) && !op.hasIndexSemantics() &&
+         llvm::all_of(op.getDpsInputOperands(),
+                      [&](OpOperand *input) {
+                        return op.getMatchingIndexingMap(input).isIdentity() ||
+                               matchPattern(input->get(), m_Constant());
+                      }) &&
+         comesFromProduct(reshape.getSrc());
+}
+
+struct SinkReshapes : impl::SinkReshapesBase<SinkReshapes> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, canBeReshaped);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
+                                                         &getContext());
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace onnxc
