@@ -23,10 +23,11 @@ bool comesFromProduct(Value value) {
   while (auto op = value.getDefiningOp<GenericOp>()) {
     if (op.getNumReductionLoops())
       return op.getNumDpsInputs() > 1;
-    auto *full = llvm::find_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+    SmallVector<OpOperand *> inputs = op.getDpsInputOperands();
+    auto *full = llvm::find_if(inputs, [&](OpOperand *input) {
       return op.getMatchingIndexingMap(input).isIdentity();
     });
-    if (!isElementwise(op) || full == op.getDpsInputOperands().end())
+    if (!isElementwise(op) || full == inputs.end())
       return false;
     value = (*full)->get();
   }
