@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
 #include <cmath>
 #include <numeric>
 
@@ -35,17 +36,32 @@ bool areNumbers(const Fraction &a, const Fraction &b) {
   return a.over.number && b.over.number;
 }
 
-Fraction sum(const Fraction &a, const Fraction &b, int64_t sign) {
-  if (areNumbers(a, b))
+int64_t oddPart(int64_t number) {
+  return number >> llvm::countr_zero(uint64_t(number));
+}
+
+// What floats round stays apart from integers by more than they round, but a
+// whole number must come of whole numbers: a third thrice may be less than 1.
+// So odd factors of denominators never cancel.
+bool areApart(int64_t a, int64_t b) { return std::gcd(oddPart(a), b) == 1; }
+
+Fraction sum(const Fraction &a, const Fraction &b, bool isDifference) {
+  if (areNumbers(a, b) || !areApart(a.under, oddPart(b.under)))
     return {};
   int64_t under = std::lcm(a.under, b.under);
-  return reduced(
-      a.over * (under / a.under) + b.over * (sign * (under / b.under)), under);
+  Index x = a.over * (under / a.under), y = b.over * (under / b.under);
+  return reduced(isDifference ? x - y : x + y, under);
+}
+
+bool keepsUnder(const Fraction &a, const Fraction &factor) {
+  return oddPart(a.under) == 1 ||
+         (factor.over.number && areApart(a.under, *factor.over.number));
 }
 
 Fraction product(const Fraction &a, const Fraction &b) {
-  return areNumbers(a, b) ? Fraction()
-                          : reduced(a.over * b.over, a.under * b.under);
+  return areNumbers(a, b) || !keepsUnder(a, b) || !keepsUnder(b, a)
+             ? Fraction()
+             : reduced(a.over * b.over, a.under * b.under);
 }
 
 Fraction quotient(const Fraction &a, const Fraction &b) {
@@ -112,15 +128,18 @@ private:
                                                    ? values[op.getOperand(1)]
                                                    : Fraction();
     return llvm::TypeSwitch<Operation *, Fraction>(&op)
-        .Case([&](arith::AddFOp) { return sum(a, b, 1); })
-        .Case([&](arith::SubFOp) { return sum(a, b, -1); })
+        .Case([&](arith::AddFOp) { return sum(a, b, false); })
+        .Case([&](arith::SubFOp) { return sum(a, b, true); })
         .Case([&](arith::MulFOp) { return product(a, b); })
         .Case([&](arith::DivFOp) { return quotient(a, b); })
         .Case([&](math::FloorOp) { return floorOf(a); })
         .Case([&](math::CeilOp) { return ceilOf(a); })
         .Case<math::TruncOp, arith::FPToSIOp>(
             [&](auto) { return Fraction{a.over / a.under}; })
-        .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return a; })
+        .Case([&](arith::ExtFOp) { return a; })
+        .Case([&](arith::TruncFOp) {
+          return Fraction{held(a.over, op), a.under};
+        })
         .Default([](Operation *) { return Fraction(); });
   }
 
@@ -190,8 +209,8 @@ private:
     bool isTruth = op.getResult(0).getType().isInteger(1);
     return llvm::TypeSwitch<Operation *, Index>(&op)
         .Case([&](arith::CmpIOp compared) { return number(compare(compared)); })
-        .Case<arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp>(
-            [&](auto) { return arg(0); })
+        .Case<arith::ExtSIOp, arith::ExtUIOp>([&](auto) { return arg(0); })
+        .Case([&](arith::SIToFPOp) { return held(arg(0), op); })
         .Case([&](arith::TruncIOp) { return isTruth ? Index() : arg(0); })
         .Case([&](arith::AndIOp) {
           return isTruth ? number(truth(arg(0)) && truth(arg(1))) : Index();
@@ -207,6 +226,13 @@ private:
         .Case([&](arith::MaxSIOp) { return greatest(arg(0), arg(1)); })
         .Case([&](arith::MinSIOp) { return least(arg(0), arg(1)); })
         .Default([](Operation *) { return Index(); });
+  }
+
+  // A number is one still as a float of the result's type; sizes count as held.
+  static Index held(Index x, Operation &op) {
+    bool isSmall = x.number && std::abs(*x.number) <= int64_t(1) << 24;
+    return !x.number || isSmall || op.getResult(0).getType().isF64() ? x
+                                                                     : Index();
   }
 
   static double toDouble(llvm::APFloat real) {

@@ -253,8 +253,9 @@ std::string plusNumber(StringRef name, int64_t number) {
     return base.str();
   // 2*(N+1)+3 is 2*N+5.
   Factors factors = factorsOf(base);
-  auto [inner, own] = factors.names.size() == 1 ? splitOffset(factors.names[0])
-                                                : std::pair(StringRef(), 0l);
+  auto [inner, own] = factors.names.size() == 1
+                          ? splitOffset(factors.names[0])
+                          : std::pair(StringRef(), int64_t(0));
   if (factors.number != 1 && own != 0) {
     Factors product{factors.number, {inner.str()}};
     return plusNumber(

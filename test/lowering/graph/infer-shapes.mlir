@@ -168,3 +168,32 @@ func.func @sizes_that_floats_round(%x: tensor<?xf32, ["L"]>, %v: tensor<1xf32>) 
   %z = "onnx.Expand"(%v, %g) : (tensor<1xf32>, tensor<1xi64>) -> tensor<*xf32>
   return %y, %z : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Odd factors of a denominator never cancel, for a seventh seven times may be less than 1; powers of two do. A number that
+// f32 does not hold is left to constant folding.
+// CHECK-LABEL: @sizes_that_floats_may_miss
+// CHECK: "onnx.Expand"{{.*}} -> tensor<?xf32, ["?{{[0-9]+}}"]>
+// CHECK: "onnx.Expand"{{.*}} -> tensor<?xf32, ["L"]>
+// CHECK: "onnx.Cast"{{.*}} (tensor<1xi64>) -> tensor<1xf32>
+// CHECK: return %{{.*}}, %{{.*}}, %{{[0-9]+}}
+func.func @sizes_that_floats_may_miss(%x: tensor<?xf32, ["L"]>, %v: tensor<1xf32>)
+    -> (tensor<*xf32>, tensor<*xf32>, tensor<1xi64>) {
+  %seven = "onnx.Constant"() {value = dense<7.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %four = "onnx.Constant"() {value = dense<4.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %large = "onnx.Constant"() {value = dense<16777217> : tensor<1xi64>} : () -> tensor<1xi64>
+  %l = "onnx.Shape"(%x) : (tensor<?xf32, ["L"]>) -> tensor<1xi64>
+  %a = "onnx.Cast"(%l) {to = 1 : i64} : (tensor<1xi64>) -> tensor<1xf32>
+  %b = "onnx.Div"(%a, %seven) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %c = "onnx.Mul"(%b, %seven) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %d = "onnx.Cast"(%c) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  %y = "onnx.Expand"(%v, %d) : (tensor<1xf32>, tensor<1xi64>) -> tensor<*xf32>
+  %e = "onnx.Div"(%a, %four) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %f = "onnx.Mul"(%e, %four) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %g = "onnx.Cast"(%f) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  %z = "onnx.Expand"(%v, %g) : (tensor<1xf32>, tensor<1xi64>) -> tensor<*xf32>
+  %h = "onnx.Cast"(%large) {to = 1 : i64} : (tensor<1xi64>) -> tensor<1xf32>
+  %i = "onnx.Cast"(%h) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  return %y, %z, %i : tensor<*xf32>, tensor<*xf32>, tensor<1xi64>
+}
