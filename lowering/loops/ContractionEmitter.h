@@ -27,6 +27,9 @@ struct Tile {
   bool leaves = false; // a copy of the panel that it reads
 };
 
+// Of the function that code is written to.
+mlir::ModuleOp moduleOf(mlir::OpBuilder &b);
+
 class ContractionEmitter {
 public:
   ContractionEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
@@ -82,17 +85,23 @@ private:
                llvm::function_ref<void(mlir::OpFoldResult)> body,
                std::optional<int> walked = {});
 
+  using Accumulators = llvm::SmallVector<mlir::Value>;
   void emitTile(Tile &tile);
   int64_t rowsTogether(const Tile &tile);
   void finishRows(const Tile &tile, int64_t first,
-                  llvm::ArrayRef<mlir::Value> sums);
+                  llvm::ArrayRef<mlir::Value> sums, Accumulators &folded);
+  void foldRow(const Tile &tile, Cell at, Accumulators &folded);
+  mlir::Value heldByFold(const Tile &tile, Cell at);
+  void storeFold(const Tile &tile, llvm::ArrayRef<mlir::Value> folded);
   bool finishesInLoop(const Tile &tile);
   void finishInLoop(const Tile &tile);
+  mlir::Value onStack(int64_t elements, mlir::Type element);
+  void putAside(const Tile &tile, llvm::ArrayRef<mlir::Value> sums);
+  Accumulators takeBack(const Tile &tile, mlir::Value first, int64_t rows);
   Cell cell(const Tile &tile, int64_t row, int64_t vector) {
     return {row, vector * lanes,
             vector + 1 == tile.vectors ? tile.mask : mlir::Value()};
   }
-  using Accumulators = llvm::SmallVector<mlir::Value>;
   void reduce(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
               Accumulators &sums);
   void reduceInLoop(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
@@ -147,6 +156,8 @@ private:
   mlir::Value backwards;    // whether panels are walked so; may be null
   std::optional<int> inner; // the step whose loops are marked as inner ones
   mlir::OpOperand *panels;  // what is copied into nest.room; may be null
+  bool isFolding = false;   // inside of loops that the fold goes over
+  mlir::Value waiting;      // sums of a tile that has no output for them
 };
 
 } // namespace onnxc::contraction

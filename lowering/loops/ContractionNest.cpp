@@ -22,6 +22,10 @@ const ContractionNest::SizedBorder *ContractionNest::rowWindow() const {
   return nullptr;
 }
 
+bool ContractionNest::folds(unsigned loop) const {
+  return fold && llvm::is_contained(fold->loops, loop);
+}
+
 // The buffer dimension that `tensor`'s dimension is; null where the tensor is
 // made inside of the kernel.
 static OpFoldResult dimensionOf(ImplicitLocOpBuilder &b, Value tensor,
@@ -201,6 +205,26 @@ static void chooseRow(ContractionNest &nest, const Collapser &collapser) {
     llvm::erase(nest.pixels, *nest.row);
 }
 
+// A fold of what the root computes, yielded beside it or instead of it.
+static LogicalResult addFold(ContractionNest &nest, TileValues &values,
+                             linalg::GenericOp fold, BlockArgument output) {
+  OpOperand *input = fold.getDpsInputOperand(0);
+  FailureOr<AffineMap> position = positionOfYielded(input->get(), nest.root);
+  if (failed(position))
+    return failure();
+  AffineMap folded = fold.getIndexingMapsArray().back().compose(
+      inversePermutation(fold.getMatchingIndexingMap(input))
+          .compose(*position));
+  if (failed(values.trace(input->get(), *position, nest.root)) ||
+      failed(values.trace(output, folded, nest.root)))
+    return failure();
+  nest.fold = {fold, *position, folded, output, {}};
+  for (unsigned loop : nest.pixels)
+    if (!folded.isFunctionOfDim(loop))
+      nest.fold->loops.push_back(loop);
+  return success();
+}
+
 static void restrict(ImplicitLocOpBuilder &b, ContractionNest &nest,
                      TileValues &values, const LoopRanges &ranges) {
   for (auto [loop, begin, size] : ranges.ranges) {
@@ -228,6 +252,13 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
        llvm::zip(kernel.getYielded(), kernel.getDpsInitsMutable())) {
     if (isa<BlockArgument>(yielded)) {
       nest.room = arguments[output.getOperandNumber()];
+      continue;
+    }
+    auto generic = yielded.getDefiningOp<linalg::GenericOp>();
+    if (generic && generic != root && generic.getNumReductionLoops()) {
+      if (failed(
+              addFold(nest, values, generic, kernel.getBlockArgument(output))))
+        return failure();
       continue;
     }
     FailureOr<AffineMap> position = positionOfYielded(yielded, root);

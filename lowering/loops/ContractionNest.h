@@ -27,12 +27,22 @@ struct ContractionNest {
 
   mlir::Value room; // for copies of panels; null where they are read in place
 
+  // Over pixels of what the tiles compute. Tasks divide none of these loops.
+  struct Fold {
+    mlir::linalg::GenericOp op;
+    mlir::AffineMap inputPosition, position;
+    mlir::BlockArgument output;
+    llvm::SmallVector<unsigned> loops;
+  };
+  std::optional<Fold> fold;
+
   // The vector of the init, of the inputs and of each output is read here.
   mlir::AffineMap outputPosition;
   llvm::SmallVector<mlir::AffineMap> yieldedPositions;
 
   const SizedBorder *windowOf(unsigned tap) const;
   const SizedBorder *rowWindow() const;
+  bool folds(unsigned loop) const;
 };
 
 // Where the elements of `tensor` lie in the space of the root's loops, found by

@@ -11,11 +11,13 @@
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/ContractionEmitter.h"
 #include "lowering/loops/KernelWork.h"
+#include "lowering/loops/PixelFolds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -73,6 +75,8 @@ void ContractionEmitter::forEach(OpFoldResult begin, OpFoldResult end,
                                  asValue(b, number(b, step)));
   if (isInner)
     loop->setAttr(innerAttrName, b.getUnitAttr());
+  if (isFolding)
+    loop->setAttr(tileAttrName, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(OpFoldResult(loop.getInductionVar()));
@@ -83,6 +87,10 @@ void ContractionEmitter::walk(ArrayRef<int> steps, Tile tile) {
   if (steps.empty())
     return emitTile(tile);
   int step = steps.front();
+  // What pixels are folded into is written again and again in these loops.
+  bool folds = step == RowTilesStep ? nest.row && nest.folds(*nest.row)
+                                    : step >= 0 && nest.folds(step);
+  llvm::SaveAndRestore folding(isFolding, isFolding || folds);
   if (step == Panels)
     return walkPanels(steps.drop_front(), tile);
   if (step == RowTilesStep)
@@ -98,6 +106,16 @@ void ContractionEmitter::walk(ArrayRef<int> steps, Tile tile) {
     walk(steps.drop_front(), tile);
   };
   forEach(number(b, 0), nest.sizes[step], 1, body, step);
+}
+
+Value ContractionEmitter::onStack(int64_t elements, Type element) {
+  Block *entry = b.getInsertionBlock();
+  while (isa<scf::ForOp, scf::IfOp>(entry->getParentOp()))
+    entry = entry->getParentOp()->getBlock();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  return memref::AllocaOp::create(b, MemRefType::get({elements}, element),
+                                  b.getI64IntegerAttr(64));
 }
 
 // Elements that lie apart would be gathered again for every tile of rows; a
@@ -133,16 +151,7 @@ void ContractionEmitter::copyPanel(OpOperand *input, Tile tile,
     scratch.strides[loop] = number(b, elements);
     elements *= *getConstantIntValue(nest.sizes[loop]);
   }
-  Block *entry = b.getInsertionBlock();
-  while (isa<scf::ForOp, scf::IfOp>(entry->getParentOp()))
-    entry = entry->getParentOp()->getBlock();
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(entry);
-    Type element = getElementTypeOrSelf(input->get());
-    scratch.buffer = memref::AllocaOp::create(
-        b, MemRefType::get({elements}, element), b.getI64IntegerAttr(64));
-  }
+  scratch.buffer = onStack(elements, getElementTypeOrSelf(input->get()));
   std::function<void(ArrayRef<unsigned>, OpFoldResult)> copy =
       [&](ArrayRef<unsigned> loops, OpFoldResult offset) {
         if (!loops.empty())
@@ -190,7 +199,7 @@ bool ContractionEmitter::overlapsAtEnd() {
   if (!size || *size < lanes || *size % lanes == 0 || backwards || panels ||
       nest.schedule.getColumns() != lanes || !isDepthwise(root, nest.roles))
     return false;
-  bool isPlain = llvm::none_of(values.accesses, [](auto &entry) {
+  bool isPlain = !nest.fold && llvm::none_of(values.accesses, [](auto &entry) {
     return entry.second.group || entry.second.edge;
   });
   return isPlain && kernel.getBodyBlock()->getOps<linalg::UnPackOp>().empty() &&
@@ -325,10 +334,18 @@ void ContractionEmitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
 
 } // namespace contraction
 
+linalg::GenericOp findFold(KernelOp kernel) {
+  for (Value yielded : kernel.getYielded())
+    if (auto generic = yielded.getDefiningOp<linalg::GenericOp>();
+        generic && matchFold(generic))
+      return generic;
+  return {};
+}
+
 FailureOr<linalg::GenericOp> findContraction(KernelOp kernel) {
-  linalg::GenericOp root;
+  linalg::GenericOp root, fold = findFold(kernel);
   for (auto generic : kernel.getBodyBlock()->getOps<linalg::GenericOp>()) {
-    if (generic.getNumReductionLoops() == 0)
+    if (generic.getNumReductionLoops() == 0 || generic == fold)
       continue;
     if (root)
       return failure();

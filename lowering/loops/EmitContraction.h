@@ -12,6 +12,10 @@ namespace onnxc {
 // it, a padding or a repacking of its inputs.
 mlir::FailureOr<mlir::linalg::GenericOp> findContraction(KernelOp kernel);
 
+// The fold over pixels of the contraction's result that a kernel yields; null
+// where there is none.
+mlir::linalg::GenericOp findFold(KernelOp kernel);
+
 // Emits what `kernel` computes at the builder's insertion point. `arguments`
 // are the buffers for the block arguments of its body. Where `backwards`, an
 // i1, is there and set, panels are walked from the last one.

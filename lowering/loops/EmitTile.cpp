@@ -1,5 +1,5 @@
-// One register tile of a contraction: start values, the loops of the reduction,
-// what follows the sums.
+// One register tile of a contraction: start values and the loops of the
+// reduction. FinishTile.cpp writes what follows the sums.
 #include "lowering/loops/ContractionEmitter.h"
 #include "dialects/onnxc/Ordered.h"
 #include "lowering/loops/Bandwidth.h"
@@ -22,9 +22,11 @@ namespace onnxc::contraction {
 constexpr int64_t shortReduction = 4, shortDepthwiseReduction = 8;
 // Sums that hide a multiply-add's latency without a second step beside them.
 constexpr size_t sumsOfFullTile = 8;
-// Operations after the sums of a tile that are less code in a loop, and rows
-// that make one worth it.
-constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4;
+
+ModuleOp moduleOf(OpBuilder &b) {
+  Operation *function = b.getInsertionBlock()->getParentOp(); // or a loop in it
+  return function->getParentOfType<ModuleOp>();
+}
 
 void ContractionEmitter::emitTile(Tile &tile) {
   values.forgetLoads();
@@ -43,98 +45,18 @@ void ContractionEmitter::emitTile(Tile &tile) {
   values.forgetLoads();
   bool isLater = tile.ends && finishesInLoop(tile);
   int64_t together = tile.ends ? rowsTogether(tile) : 1;
-  for (int64_t row = 0; row < tile.rows; row += together) {
-    auto own = ArrayRef(sums).slice(
-        row * tile.vectors, std::min(together, tile.rows - row) * tile.vectors);
-    if (tile.ends && !isLater)
-      finishRows(tile, row, own);
-    else
-      for (auto [i, sum] : llvm::enumerate(own))
-        values.store(sum, output, nest.yieldedPositions[0], tile.loops,
-                     cell(tile, row + i / tile.vectors, i % tile.vectors));
+  if (isLater || !tile.ends) {
+    putAside(tile, sums);
+    return isLater ? finishInLoop(tile) : void();
   }
-  if (isLater)
-    finishInLoop(tile);
-}
-
-// Whether what follows the sums is long enough to be written for one row of the
-// tile only, in a loop. The sums wait in the output, which nothing else of the
-// kernel reads.
-bool ContractionEmitter::finishesInLoop(const Tile &tile) {
-  OpOperand *output = kernel.getDpsInitOperand(0);
-  bool isOnly = llvm::all_of(kernel.getYielded().drop_front(),
-                             llvm::IsaPred<BlockArgument>);
-  if (!nest.row || tile.rows < fewestRowsInLoop || !isOnly || overlapsAtEnd() ||
-      kernel.readsOutput(*output) ||
-      getElementTypeOrSelf(output->get().getType()) !=
-          getElementTypeOrSelf(root.getResult(0).getType()))
-    return false;
-  int64_t weight = 0;
-  for (auto op : kernel.getBodyBlock()->getOps<linalg::GenericOp>())
-    if (root->isBeforeInBlock(op))
-      weight += weightOf(op);
-  return weight * tile.rows * tile.vectors >= longEpilogue;
-}
-
-static ModuleOp moduleOf(OpBuilder &b) {
-  Operation *function = b.getInsertionBlock()->getParentOp(); // or a loop in it
-  return function->getParentOfType<ModuleOp>();
-}
-
-// Rows that go through what follows together, so that there are a few vectors.
-int64_t ContractionEmitter::rowsTogether(const Tile &tile) {
-  auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
-  int64_t rows = target ? chainsSideBySide(target) / tile.vectors : 1;
-  return std::max<int64_t>(rows, 1);
-}
-
-// What follows the sums, a few rows at a time.
-void ContractionEmitter::finishInLoop(const Tile &tile) {
-  BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
-  int64_t together = rowsTogether(tile);
-  while (tile.rows % together)
-    --together;
-  auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
-                                 asValue(b, number(b, tile.rows)),
-                                 asValue(b, number(b, together)));
-  loop->setAttr(tileAttrName, b.getUnitAttr());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    values.forgetLoads();
-    Tile part = tile;
-    part.loops[*nest.row] =
-        add(b, tile.loops[*nest.row], OpFoldResult(loop.getInductionVar()));
-    SmallVector<Value> sums;
-    for (int64_t row = 0; row < together; ++row)
-      for (int64_t vector = 0; vector < tile.vectors; ++vector)
-        sums.push_back(values.at(output, nest.yieldedPositions[0], part.loops,
-                                 cell(tile, row, vector)));
-    finishRows(part, 0, sums);
-  }
-  values.forgetLoads();
-}
-
-// Applies what follows the sums, one for each vector of rows from `first` on;
-// all of it in front of what is stored.
-void ContractionEmitter::finishRows(const Tile &tile, int64_t first,
-                                    ArrayRef<Value> sums) {
-  auto cellOf = [&](size_t i) {
-    return cell(tile, first + i / tile.vectors, i % tile.vectors);
-  };
-  SmallVector<Value> results;
-  for (auto [i, sum] : llvm::enumerate(sums)) {
-    values.known[root.getResult(0)] = sum;
-    for (auto [position, yielded] :
-         llvm::zip_first(nest.yieldedPositions, kernel.getYielded()))
-      results.push_back(values.at(yielded, position, tile.loops, cellOf(i)));
-    values.known.clear();
-  }
-  size_t outputs = nest.yieldedPositions.size();
-  for (auto [i, result] : llvm::enumerate(results))
-    values.store(
-        result, kernel.getBlockArgument(*kernel.getDpsInitOperand(i % outputs)),
-        nest.yieldedPositions[i % outputs], tile.loops, cellOf(i / outputs));
+  Accumulators folded(tile.rows * tile.vectors);
+  for (int64_t row = 0; row < tile.rows; row += together)
+    finishRows(tile, row,
+               ArrayRef(sums).slice(row * tile.vectors,
+                                    std::min(together, tile.rows - row) *
+                                        tile.vectors),
+               folded);
+  storeFold(tile, folded);
 }
 
 bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,

@@ -4,8 +4,9 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
-#include "lowering/loops/EmitPack.h"
 #include "lowering/loops/EmitWinograd.h"
+#include "lowering/loops/PackColumns.h"
+#include "lowering/loops/PixelFolds.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,6 +30,24 @@ struct Group {
   linalg::GenericOp root;
   llvm::SetVector<Operation *> ops;
   Operation *last;
+  AffineMap position;     // of the result, in the loops of the root
+  linalg::GenericOp fold; // of pixels of the result; null where there is none
+
+  // What is wanted of the kernel. Where sizes are known, the result may be
+  // there for the fold alone.
+  SmallVector<Operation *> yielding() const {
+    auto isFold = [&](Operation *user) { return user == fold; };
+    Value result = last->getResult(0);
+    bool isFoldedOnly = fold &&
+                        cast<ShapedType>(result.getType()).hasStaticShape() &&
+                        llvm::all_of(result.getUsers(), isFold);
+    SmallVector<Operation *> ops;
+    if (!isFoldedOnly)
+      ops.push_back(last);
+    if (fold)
+      ops.push_back(fold);
+    return ops;
+  }
 };
 
 // Whether `value` is made anew wherever it is used.
@@ -151,13 +170,6 @@ tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
   return pad;
 }
 
-// Whether it says how weights are stored. Such operations may lie anywhere
-// before the kernels that read them, also outside of a loop, and come first in
-// each.
-bool isStored(Operation *op) {
-  return isa<linalg::UnPackOp, WinogradFilterOp>(op);
-}
-
 void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
   for (OpOperand *input : group.root.getDpsInputOperands()) {
     Operation *producer = input->get().getDefiningOp();
@@ -196,6 +208,33 @@ void stayOutside(const Group &group, linalg::GenericOp next,
   missed(group.root, "form-kernels", next) << reason;
 }
 
+// Follows the result through elementwise operations that alone use it.
+void addEpilogue(Group &group, const LoopRoles &roles) {
+  group.position = group.root.getIndexingMapsArray().back();
+  while (group.last->getResult(0).hasOneUse()) {
+    OpOperand &use = *group.last->getResult(0).getUses().begin();
+    auto next = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!next || next->getBlock() != group.root->getBlock() ||
+        !isElementwise(next) || !next.isDpsInput(&use))
+      return;
+    AffineMap map = next.getMatchingIndexingMap(&use);
+    if (!map.isPermutation())
+      return stayOutside(group, next, "it reads elements more than once");
+    AffineMap own = next.getIndexingMapsArray().back();
+    AffineMap position =
+        own.compose(inversePermutation(map)).compose(group.position);
+    if (!isAlongVectors(position, group.root, roles))
+      return stayOutside(group, next, "it writes across the vectors");
+    group.ops.insert(next);
+    group.last = next;
+    group.position = position;
+  }
+  for (Operation *user : group.last->getUsers())
+    if (auto next = dyn_cast<linalg::GenericOp>(user);
+        next && isElementwise(next))
+      return stayOutside(group, next, "the result has other users too");
+}
+
 // Pools and means of the result, also of the result in its padding.
 void leaveFoldsOutside(const Group &group, Value result) {
   for (Operation *user : result.getUsers()) {
@@ -207,40 +246,46 @@ void leaveFoldsOutside(const Group &group, Value result) {
     auto isRead = [&](OpOperand *input) {
       return next.payloadUsesValueFromOperand(input);
     };
-    if (llvm::count_if(next.getDpsInputOperands(), isRead) == 1)
+    if (next != group.fold &&
+        llvm::count_if(next.getDpsInputOperands(), isRead) == 1)
       stayOutside(group, next, "it folds rows of several tiles");
   }
 }
 
-// Follows the result through elementwise operations that alone use it.
-void addEpilogue(Group &group, const LoopRoles &roles) {
-  AffineMap position = group.root.getIndexingMapsArray().back();
-  while (group.last->getResult(0).hasOneUse()) {
-    OpOperand &use = *group.last->getResult(0).getUses().begin();
-    auto next = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (!next || next->getBlock() != group.root->getBlock() ||
-        !isElementwise(next) || !next.isDpsInput(&use))
-      return;
-    AffineMap map = next.getMatchingIndexingMap(&use);
-    if (!map.isPermutation())
-      return stayOutside(group, next, "it reads elements more than once");
-    AffineMap own = next.getIndexingMapsArray().back();
-    position = own.compose(inversePermutation(map)).compose(position);
-    if (!isAlongVectors(position, group.root, roles))
-      return stayOutside(group, next, "it writes across the vectors");
-    group.ops.insert(next);
-    group.last = next;
+struct Folded {
+  linalg::GenericOp whole, rest; // what it was, what is left of it
+};
+
+// The first fold of the result's pixels that the kernel's tiles can do.
+Folded addFold(Group &group, const LoopRoles &roles, ContractionAttr schedule) {
+  Value result = group.last->getResult(0);
+  for (Operation *user : result.getUsers()) {
+    auto next = dyn_cast<linalg::GenericOp>(user);
+    std::optional<PixelFold> fold;
+    if (next && next->getBlock() == group.root->getBlock())
+      fold = matchFold(next);
+    if (!fold)
+      continue;
+    linalg::GenericOp rest;
+    const char *reason = "a size is computed elsewhere";
+    std::optional<KernelPart> part =
+        splitFold(*fold, group.last, group.position, group.root, roles,
+                  schedule, rest, reason);
+    if (!part) {
+      stayOutside(group, next, reason);
+      continue;
+    }
+    group.ops.insert(part->start);
+    group.ops.insert(part->fold);
+    group.fold = part->fold;
+    return {next, rest};
   }
-  for (Operation *user : group.last->getUsers())
-    if (auto next = dyn_cast<linalg::GenericOp>(user);
-        next && isElementwise(next))
-      return stayOutside(group, next, "the result has other users too");
+  return {};
 }
 
-// The buffer that the result is written to, before anything is in it.
-Value destinationOf(const Group &group) {
-  Value destination =
-      cast<DestinationStyleOpInterface>(group.last).getDpsInits()[0];
+// The buffer that the result of `last` is written to, before anything is in it.
+Value destinationOf(const Group &group, Operation *last) {
+  Value destination = cast<DestinationStyleOpInterface>(last).getDpsInits()[0];
   while (Operation *op = destination.getDefiningOp()) {
     if (!group.ops.contains(op))
       break;
@@ -279,40 +324,53 @@ bool isInput(const Group &group, Value value) {
   });
 }
 
+// Whether the destination can stand for `value`, which begins with it: what an
+// empty tensor holds is not read, so any output of its sizes will do.
+bool isWrittenTo(Value value, Value destination) {
+  auto empty = value.getDefiningOp<tensor::EmptyOp>(),
+       other = destination.getDefiningOp<tensor::EmptyOp>();
+  if (value == destination || !empty)
+    return value == destination;
+  return empty.getType() == destination.getType() &&
+         (other ? empty.getDynamicSizes() == other.getDynamicSizes()
+                : empty.getDynamicSizes().empty());
+}
+
+using Outputs = llvm::MapVector<Value, Value>; // arguments by what they hold
+
 void cloneInto(OpBuilder &builder, Operation *op, IRMapping &mapping,
-               const llvm::SetVector<Value> &outputs, Value output) {
+               const Outputs &outputs) {
   Operation *clone = builder.clone(*op, mapping);
   if (auto destinations = dyn_cast<DestinationStyleOpInterface>(op))
     for (auto [i, init] : llvm::enumerate(destinations.getDpsInits()))
-      if (outputs.contains(init))
+      if (Value output = outputs.lookup(init))
         cast<DestinationStyleOpInterface>(clone).setDpsInitOperand(i, output);
 }
 
-// `scratch` are the types of what the kernel needs beside its output.
+// `scratch` are the types of what the kernel needs beside its outputs.
 void outline(Group &group, Attribute schedule,
              ArrayRef<RankedTensorType> scratch) {
   OpBuilder builder(group.last);
   Location loc = group.root.getLoc();
-  SmallVector<Operation *> ops = llvm::to_vector(group.ops);
+  SmallVector<Operation *> ops = llvm::to_vector(group.ops),
+                           yielding = group.yielding();
   llvm::stable_sort(ops, [](Operation *a, Operation *b) {
     return isStored(a) == isStored(b) ? !isStored(a) && a->isBeforeInBlock(b)
                                       : isStored(a);
   });
-  Value destination = destinationOf(group);
-  llvm::SetVector<Value> inputs, copies, outputs;
+  SmallVector<Value> destinations;
+  for (Operation *op : yielding)
+    destinations.push_back(destinationOf(group, op));
+  llvm::SetVector<Value> inputs, copies;
+  llvm::MapVector<Value, size_t> numbers; // of the outputs that hold them
   for (Value value : externalValues(group)) {
-    // What an empty tensor holds is not read, so any output of its sizes will
-    // do.
     auto empty = value.getDefiningOp<tensor::EmptyOp>();
-    auto other = destination.getDefiningOp<tensor::EmptyOp>();
-    bool isOutput =
-        value == destination ||
-        (empty && other && empty.getType() == other.getType() &&
-         empty.getDynamicSizes() == other.getDynamicSizes()) ||
-        (empty && !other && empty.getType() == destination.getType() &&
-         empty.getDynamicSizes().empty());
+    auto *destination = llvm::find_if(destinations, [&](Value destination) {
+      return isWrittenTo(value, destination);
+    });
+    bool isOutput = destination != destinations.end();
     if (isOutput)
-      outputs.insert(value);
+      numbers[value] = destination - destinations.begin();
     if (isOutput && (empty || !isInput(group, value)))
       continue;
     // Of others, a kernel reads the sizes.
@@ -326,12 +384,14 @@ void outline(Group &group, Attribute schedule,
     if (isUnpacked)
       inputs.insert_range(empty.getDynamicSizes());
   }
-  // Each kernel has an output of its own; the analysis need not tell apart who
+  // Each kernel has outputs of its own; the analysis need not tell apart who
   // shares an empty tensor.
-  Value output = destination;
-  if (auto empty = destination.getDefiningOp<tensor::EmptyOp>())
-    output = builder.clone(*empty)->getResult(0);
-  SmallVector<Value> written = {output};
+  SmallVector<Value> written;
+  for (Value destination : destinations)
+    written.push_back(
+        destination.getDefiningOp<tensor::EmptyOp>()
+            ? builder.clone(*destination.getDefiningOp())->getResult(0)
+            : destination);
   for (RankedTensorType type : scratch)
     written.push_back(tensor::EmptyOp::create(builder, loc, type.getShape(),
                                               type.getElementType()));
@@ -339,182 +399,43 @@ void outline(Group &group, Attribute schedule,
       KernelOp::create(builder, loc, schedule, inputs.getArrayRef(), written);
   IRMapping mapping;
   auto arguments = kernel.getBodyBlock()->getArguments();
-  Value result = arguments[inputs.size()];
-  for (Value value : outputs)
-    mapping.map(value, result);
+  Outputs outputs;
+  for (auto [value, number] : numbers) {
+    outputs[value] = arguments[inputs.size() + number];
+    mapping.map(value, outputs[value]);
+  }
   mapping.map(inputs.getArrayRef(), arguments.take_front(inputs.size()));
   builder.setInsertionPointToStart(kernel.getBodyBlock());
   for (Value copy : copies)
     builder.clone(*copy.getDefiningOp(), mapping);
   for (Operation *op : ops)
-    cloneInto(builder, op, mapping, outputs, result);
-  SmallVector<Value> yielded = {mapping.lookup(group.last->getResult(0))};
+    cloneInto(builder, op, mapping, outputs);
+  SmallVector<Value> yielded;
+  for (Operation *op : yielding)
+    yielded.push_back(mapping.lookup(op->getResult(0)));
   llvm::append_range(yielded, arguments.take_back(scratch.size()));
   KernelYieldOp::create(builder, loc, yielded);
-  group.last->getResult(0).replaceAllUsesWith(kernel.getResult(0));
+  for (auto [op, result] : llvm::zip(yielding, kernel.getResults()))
+    op->getResult(0).replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty())
       op->erase();
 }
 
-// Rows for which a copy of any operand into panels pays; for fewer it is to
-// stay near the core.
-constexpr int64_t manyRows = 16;
-constexpr int64_t mostLanesTurned = 16;
-
-// Over how many innermost dimensions elements of a column lie together: one, or
-// all of the reduction's where they are behind the column's own.
-unsigned dimsTogether(AffineMap map, const LoopRoles &roles,
-                      RankedTensorType type) {
-  unsigned rank = map.getNumResults(), dims = 0;
-  auto isSummed = [&](unsigned dim) {
-    return llvm::is_contained(roles.reductions, map.getDimPosition(dim));
-  };
-  while (dims < rank && isSummed(rank - 1 - dims))
-    ++dims;
-  unsigned others = rank - dims;
-  bool isAll = type.hasStaticShape() && others > 0 &&
-               map.getDimPosition(others - 1) == roles.vector &&
-               llvm::none_of(llvm::seq<unsigned>(0, others), isSummed);
-  return isAll ? dims : std::min(dims, 1u);
-}
-
-// An operand whose columns lie apart, while half a vector of each does not.
-OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
-                        int64_t lanes) {
-  for (OpOperand *input : root.getDpsInputOperands()) {
-    AffineMap map = root.getMatchingIndexingMap(input);
-    auto type = cast<RankedTensorType>(input->get().getType());
-    Operation *producer = input->get().getDefiningOp();
-    SplatElementsAttr number; // is read from no memory
-    if ((producer && isStored(producer)) ||
-        matchPattern(input->get(), m_Constant(&number)) ||
-        !map.isProjectedPermutation() || map.getNumResults() < 2 ||
-        !map.isFunctionOfDim(roles.vector))
-      continue;
-    unsigned together = dimsTogether(map, roles, type);
-    auto column = type.getShape().take_back(together);
-    if (together > 0 && // also less where a size is not known
-        llvm::product_of(column) >= lanes / 2 &&
-        llvm::none_of(roles.pixels,
-                      [&](unsigned loop) { return map.isFunctionOfDim(loop); }))
-      return input;
-  }
-  return nullptr;
-}
-
-bool isWorthPacking(linalg::GenericOp root, const LoopRoles &roles,
-                    OpOperand *input, TargetAttr target) {
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  int64_t rows = 1;
-  for (unsigned loop : roles.pixels)
-    rows *= ShapedType::isDynamic(extents[loop]) ? manyRows : extents[loop];
-  auto type = cast<RankedTensorType>(input->get().getType());
-  return rows >= manyRows ||
-         (target && type.hasStaticShape() &&
-          type.getNumElements() * type.getElementTypeBitWidth() / 8 <=
-              8 * target.getL2ForBlocks());
-}
-
-struct ColumnPack {
-  int64_t apart; // the dimension of the columns
-  SmallVector<int64_t> order;
-  SmallVector<OpFoldResult> tile;
-};
-
-Value packed(ImplicitLocOpBuilder &b, Value source, const ColumnPack &pack,
-             int64_t lanes) {
-  Value panels = linalg::PackOp::createDestinationTensor(
-      b, b.getLoc(), source, pack.tile, pack.apart, pack.order);
-  auto kernel = KernelOp::create(b, SquaresAttr::get(b.getContext(), lanes),
-                                 source, panels);
-  OpBuilder::InsertionGuard guard(b);
-  Block *body = kernel.getBodyBlock();
-  b.setInsertionPointToEnd(body);
-  Value zero =
-      arith::ConstantOp::create(b, b.getZeroAttr(getElementTypeOrSelf(source)));
-  Value result =
-      linalg::PackOp::create(b, body->getArgument(0), body->getArgument(1),
-                             pack.apart, pack.tile, zero, pack.order);
-  KernelYieldOp::create(b, result);
-  return kernel.getResult(0);
-}
-
-// The last `together` dimensions as one: taps and channels of a filter.
-Value packedColumns(ImplicitLocOpBuilder &b, Value source, unsigned together,
-                    ColumnPack pack, int64_t lanes) {
-  auto shape = cast<RankedTensorType>(source.getType()).getShape();
-  unsigned others = shape.size() - together;
-  SmallVector<ReassociationIndices> merged(others + 1), split(others + 2);
-  for (unsigned dim = 0; dim < shape.size(); ++dim) {
-    merged[std::min(dim, others)].push_back(dim);
-    split[std::min(dim, others)].push_back(dim);
-  }
-  split.back().push_back(shape.size()); // the columns of a panel
-  Value columns = tensor::CollapseShapeOp::create(b, source, merged);
-  pack.order.truncate(others + 1);
-  Value panels = packed(b, columns, pack, lanes);
-  auto type = cast<RankedTensorType>(panels.getType());
-  SmallVector<int64_t> whole(type.getShape().take_front(others));
-  llvm::append_range(whole, shape.take_back(together));
-  whole.push_back(type.getShape().back());
-  return tensor::ExpandShapeOp::create(b, type.clone(whole), panels, split);
-}
-
-// Copies it into panels once for all rows.
-void packColumns(linalg::GenericOp root, const LoopRoles &roles,
-                 TargetAttr target) {
-  ContractionAttr schedule =
-      chooseSchedule(root.getContext(), target, shapeOf(root, roles));
-  int64_t lanes = schedule.getVector();
-  OpOperand *input = columnsApart(root, roles, lanes);
-  if (!input || lanes < 2 || lanes > mostLanesTurned ||
-      !isWorthPacking(root, roles, input, target))
-    return;
-  AffineMap map = root.getMatchingIndexingMap(input);
-  ColumnPack pack;
-  pack.apart =
-      *map.getResultPosition(getAffineDimExpr(roles.vector, root.getContext()));
-  pack.order = panelOrder(map, roles);
-  ImplicitLocOpBuilder b(root.getLoc(), root);
-  pack.tile = {b.getIndexAttr(schedule.getColumns())};
-  Value source = input->get();
-  auto type = cast<RankedTensorType>(source.getType());
-  unsigned together = dimsTogether(map, roles, type);
-  Value panels = together == 1
-                     ? packed(b, source, pack, lanes)
-                     : packedColumns(b, source, together, pack, lanes);
-  Value empty = tensor::EmptyOp::create(
-      b, tensor::getMixedSizes(b, b.getLoc(), source), type.getElementType());
-  input->set(linalg::UnPackOp::create(b, panels, empty, pack.apart, pack.tile,
-                                      pack.order));
-}
-
-bool readsColumnsApart(linalg::GenericOp root, const LoopRoles &roles) {
-  return llvm::any_of(root.getDpsInputOperands(), [&](OpOperand *input) {
-    AffineMap map = root.getMatchingIndexingMap(input);
-    return map.isFunctionOfDim(roles.vector) &&
-           !map.getResults().back().isFunctionOfDim(roles.vector) &&
-           !input->get().getDefiningOp<linalg::UnPackOp>() &&
-           llvm::none_of(roles.pixels, [&](unsigned loop) {
-             return map.isFunctionOfDim(loop);
-           });
-  });
-}
-
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
-    SmallVector<linalg::GenericOp> roots;
+    roots.clear();
     getOperation().walk([&](linalg::GenericOp op) {
       if (op.getNumReductionLoops() && !op->getParentOfType<KernelOp>())
         roots.push_back(op);
     });
-    for (linalg::GenericOp root : roots)
-      formKernel(root, target);
+    for (size_t i = 0; i < roots.size(); ++i)
+      if (roots[i])
+        formKernel(roots[i], target);
   }
 
-  static void formKernel(linalg::GenericOp root, TargetAttr target) {
+  void formKernel(linalg::GenericOp root, TargetAttr target) {
     FailureOr<LoopRoles> roles = inferLoopRoles(root);
     if (failed(roles) || !root.hasPureTensorSemantics()) {
       if (root.getNumDpsInputs() > 1)
@@ -526,17 +447,17 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     if (sumsAlongVectors(root, *roles, target) || sharesNothing(root, *roles))
       return;
     packColumns(root, *roles, target);
-    Group group{root, {}, root};
+    Group group{root, {}, root, {}, {}};
     ContractionAttr schedule =
         chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
     addInit(group);
     addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);
     addEpilogue(group, *roles);
-    leaveFoldsOutside(group, group.last->getResult(0));
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();
+        leaveFoldsOutside(group, group.last->getResult(0));
         return outline(group, filtering, winogradScratch(root, filtering));
       }
     // A packed operand has decided how wide the tile is.
@@ -555,13 +476,27 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     else
       schedule = blockedForCache(schedule, target, shapeOf(root, *roles),
                                  holdsPartialSums(group));
+    bool isBlocked = schedule.getBlock() || schedule.getGroup() > 1;
+    if (!isBlocked)
+      takeFold(group, *roles, schedule);
+    leaveFoldsOutside(group, group.last->getResult(0));
     outline(group, schedule, {});
+  }
+
+  // What is left of the fold is done where it was.
+  void takeFold(Group &group, const LoopRoles &roles,
+                ContractionAttr schedule) {
+    Folded folded = addFold(group, roles, schedule);
+    if (!folded.whole)
+      return;
+    llvm::replace(roots, folded.whole, folded.rest);
+    folded.whole.erase();
   }
 
   // Whether the output can hold sums until they are complete: as they are, and
   // no operation behind the sum reads what it held before.
   static bool holdsPartialSums(Group &group) {
-    Value destination = destinationOf(group);
+    Value destination = destinationOf(group, group.last);
     bool reads = llvm::any_of(group.ops, [&](Operation *op) {
       auto generic = dyn_cast<linalg::GenericOp>(op);
       return generic && generic != group.root &&
@@ -571,6 +506,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
                getElementTypeOrSelf(group.root.getResult(0)) &&
            !reads && !isInput(group, destination);
   }
+
+  SmallVector<linalg::GenericOp> roots;
 };
 
 } // namespace

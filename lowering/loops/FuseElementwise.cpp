@@ -5,6 +5,7 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/LaneBody.h"
+#include "lowering/loops/PixelFolds.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -73,6 +74,47 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
   return full <= 1;
 }
 
+// The contraction that `value` is the epilogue's result of: elementwise
+// operations, added to `epilogue`, that read all of its elements.
+linalg::GenericOp contractionBefore(Value value,
+                                    SetVector<Operation *> &epilogue) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || epilogue.size() == longestEpilogue)
+    return {};
+  if (op.getNumReductionLoops())
+    return succeeded(inferLoopRoles(op)) ? op : linalg::GenericOp();
+  linalg::GenericOp found;
+  epilogue.insert(op);
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!found && op.getMatchingIndexingMap(input).isPermutation())
+      found = contractionBefore(input->get(), epilogue);
+  return found;
+}
+
+// Whether tiles of a kernel can fold what the operand reads, so that it had
+// better stay a fold and nothing else.
+bool isFoldOfTiles(OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  SetVector<Operation *> epilogue;
+  if (!matchFold(consumer) ||
+      consumer.getIndexingMapsArray().back().getResults().back() !=
+          consumer.getMatchingIndexingMap(operand).getResults().back())
+    return false;
+  linalg::GenericOp root = contractionBefore(operand->get(), epilogue);
+  if (!root || llvm::any_of(root.getDpsInputs(), [](Value input) {
+        return input.getDefiningOp<WinogradFilterOp>() != nullptr;
+      }))
+    return false;
+  auto isInside = [&](Operation *user) { // or dead, and goes as soon as it may
+    return epilogue.contains(user) || user->use_empty();
+  };
+  epilogue.insert(root);
+  return llvm::all_of(epilogue, [&](Operation *op) {
+    return op->getResult(0) == operand->get() ||
+           llvm::all_of(op->getUsers(), isInside);
+  });
+}
+
 // Whether other operands tell how often the consumer's loops run. Where none
 // does, a fused loop keeps the producer's result; a reduction has no place for
 // what is no sum.
@@ -120,6 +162,8 @@ const char *whyApart(OpOperand *operand) {
       llvm::any_of(producer.getRegionOutputArgs(),
                    [](Value before) { return !before.use_empty(); }))
     return "it adds to what is there";
+  if (isFoldOfTiles(operand))
+    return "the tiles that make it fold it";
   if (!readsEachOnce(operand))
     return "elements would be computed more than once";
   auto isHere = [&](Operation *user) { return user == operand->getOwner(); };

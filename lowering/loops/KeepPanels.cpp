@@ -29,7 +29,8 @@ std::optional<int64_t> depthOfCopies(KernelOp kernel, TargetAttr target) {
   auto schedule = dyn_cast<ContractionAttr>(kernel.getSchedule());
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   if (!schedule || schedule.getOuter() != LoopOrder::Panels || failed(root) ||
-      schedule.getVector() == 1 || kernel.getOutputs().size() != 1)
+      schedule.getVector() == 1 || kernel.getOutputs().size() != 1 ||
+      findFold(kernel))
     return std::nullopt;
   LoopRoles roles = *inferLoopRoles(*root);
   OpOperand *input = inputOfPanels(*root, roles);

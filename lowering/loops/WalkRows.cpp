@@ -187,7 +187,8 @@ bool ContractionEmitter::mayRepeatRows() {
   Tile tile;
   tile.rows = nest.schedule.getRows();
   tile.vectors = nest.schedule.getColumns() / lanes;
-  return tile.rows > 1 && !getConstantIntValue(nest.sizes[*nest.row]) &&
+  return tile.rows > 1 && !nest.fold &&
+         !getConstantIntValue(nest.sizes[*nest.row]) &&
          !isDepthwise(root, nest.roles) && !panels &&
          !nest.schedule.getDepth() && !finishesInLoop(tile) &&
          llvm::none_of(kernel.getDpsInitsMutable(), [&](OpOperand &output) {

@@ -1,0 +1,162 @@
+#include "lowering/loops/PackColumns.h"
+#include "lowering/loops/EmitWinograd.h"
+#include "lowering/loops/RegisterTile.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+bool isStored(Operation *op) {
+  return isa<linalg::UnPackOp, WinogradFilterOp>(op);
+}
+
+namespace {
+
+// Rows for which a copy of any operand into panels pays; for fewer it is to
+// stay near the core.
+constexpr int64_t manyRows = 16;
+constexpr int64_t mostLanesTurned = 16;
+
+// Over how many innermost dimensions elements of a column lie together: one, or
+// all of the reduction's where they are behind the column's own.
+unsigned dimsTogether(AffineMap map, const LoopRoles &roles,
+                      RankedTensorType type) {
+  unsigned rank = map.getNumResults(), dims = 0;
+  auto isSummed = [&](unsigned dim) {
+    return llvm::is_contained(roles.reductions, map.getDimPosition(dim));
+  };
+  while (dims < rank && isSummed(rank - 1 - dims))
+    ++dims;
+  unsigned others = rank - dims;
+  bool isAll = type.hasStaticShape() && others > 0 &&
+               map.getDimPosition(others - 1) == roles.vector &&
+               llvm::none_of(llvm::seq<unsigned>(0, others), isSummed);
+  return isAll ? dims : std::min(dims, 1u);
+}
+
+// An operand whose columns lie apart, while half a vector of each does not.
+OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
+                        int64_t lanes) {
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    auto type = cast<RankedTensorType>(input->get().getType());
+    Operation *producer = input->get().getDefiningOp();
+    SplatElementsAttr number; // is read from no memory
+    if ((producer && isStored(producer)) ||
+        matchPattern(input->get(), m_Constant(&number)) ||
+        !map.isProjectedPermutation() || map.getNumResults() < 2 ||
+        !map.isFunctionOfDim(roles.vector))
+      continue;
+    unsigned together = dimsTogether(map, roles, type);
+    auto column = type.getShape().take_back(together);
+    if (together > 0 && // also less where a size is not known
+        llvm::product_of(column) >= lanes / 2 &&
+        llvm::none_of(roles.pixels,
+                      [&](unsigned loop) { return map.isFunctionOfDim(loop); }))
+      return input;
+  }
+  return nullptr;
+}
+
+bool isWorthPacking(linalg::GenericOp root, const LoopRoles &roles,
+                    OpOperand *input, TargetAttr target) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  int64_t rows = 1;
+  for (unsigned loop : roles.pixels)
+    rows *= ShapedType::isDynamic(extents[loop]) ? manyRows : extents[loop];
+  auto type = cast<RankedTensorType>(input->get().getType());
+  return rows >= manyRows ||
+         (target && type.hasStaticShape() &&
+          type.getNumElements() * type.getElementTypeBitWidth() / 8 <=
+              8 * target.getL2ForBlocks());
+}
+
+struct ColumnPack {
+  int64_t apart; // the dimension of the columns
+  SmallVector<int64_t> order;
+  SmallVector<OpFoldResult> tile;
+};
+
+Value packed(ImplicitLocOpBuilder &b, Value source, const ColumnPack &pack,
+             int64_t lanes) {
+  Value panels = linalg::PackOp::createDestinationTensor(
+      b, b.getLoc(), source, pack.tile, pack.apart, pack.order);
+  auto kernel = KernelOp::create(b, SquaresAttr::get(b.getContext(), lanes),
+                                 source, panels);
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = kernel.getBodyBlock();
+  b.setInsertionPointToEnd(body);
+  Value zero =
+      arith::ConstantOp::create(b, b.getZeroAttr(getElementTypeOrSelf(source)));
+  Value result =
+      linalg::PackOp::create(b, body->getArgument(0), body->getArgument(1),
+                             pack.apart, pack.tile, zero, pack.order);
+  KernelYieldOp::create(b, result);
+  return kernel.getResult(0);
+}
+
+// The last `together` dimensions as one: taps and channels of a filter.
+Value packedColumns(ImplicitLocOpBuilder &b, Value source, unsigned together,
+                    ColumnPack pack, int64_t lanes) {
+  auto shape = cast<RankedTensorType>(source.getType()).getShape();
+  unsigned others = shape.size() - together;
+  SmallVector<ReassociationIndices> merged(others + 1), split(others + 2);
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    merged[std::min(dim, others)].push_back(dim);
+    split[std::min(dim, others)].push_back(dim);
+  }
+  split.back().push_back(shape.size()); // the columns of a panel
+  Value columns = tensor::CollapseShapeOp::create(b, source, merged);
+  pack.order.truncate(others + 1);
+  Value panels = packed(b, columns, pack, lanes);
+  auto type = cast<RankedTensorType>(panels.getType());
+  SmallVector<int64_t> whole(type.getShape().take_front(others));
+  llvm::append_range(whole, shape.take_back(together));
+  whole.push_back(type.getShape().back());
+  return tensor::ExpandShapeOp::create(b, type.clone(whole), panels, split);
+}
+
+} // namespace
+
+void packColumns(linalg::GenericOp root, const LoopRoles &roles,
+                 TargetAttr target) {
+  ContractionAttr schedule =
+      chooseSchedule(root.getContext(), target, shapeOf(root, roles));
+  int64_t lanes = schedule.getVector();
+  OpOperand *input = columnsApart(root, roles, lanes);
+  if (!input || lanes < 2 || lanes > mostLanesTurned ||
+      !isWorthPacking(root, roles, input, target))
+    return;
+  AffineMap map = root.getMatchingIndexingMap(input);
+  ColumnPack pack;
+  pack.apart =
+      *map.getResultPosition(getAffineDimExpr(roles.vector, root.getContext()));
+  pack.order = panelOrder(map, roles);
+  ImplicitLocOpBuilder b(root.getLoc(), root);
+  pack.tile = {b.getIndexAttr(schedule.getColumns())};
+  Value source = input->get();
+  auto type = cast<RankedTensorType>(source.getType());
+  unsigned together = dimsTogether(map, roles, type);
+  Value panels = together == 1
+                     ? packed(b, source, pack, lanes)
+                     : packedColumns(b, source, together, pack, lanes);
+  Value empty = tensor::EmptyOp::create(
+      b, tensor::getMixedSizes(b, b.getLoc(), source), type.getElementType());
+  input->set(linalg::UnPackOp::create(b, panels, empty, pack.apart, pack.tile,
+                                      pack.order));
+}
+
+bool readsColumnsApart(linalg::GenericOp root, const LoopRoles &roles) {
+  return llvm::any_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    return map.isFunctionOfDim(roles.vector) &&
+           !map.getResults().back().isFunctionOfDim(roles.vector) &&
+           !input->get().getDefiningOp<linalg::UnPackOp>() &&
+           llvm::none_of(roles.pixels, [&](unsigned loop) {
+             return map.isFunctionOfDim(loop);
+           });
+  });
+}
+
+} // namespace onnxc

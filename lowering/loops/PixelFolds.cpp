@@ -1,0 +1,222 @@
+#include "lowering/loops/PixelFolds.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace onnxc {
+
+// The operation of the body that takes one more element in.
+static Operation *updateOf(linalg::GenericOp op) {
+  return op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+}
+
+std::optional<PixelFold> matchFold(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 1 ||
+      op.getNumDpsInits() != 1 || !hasVectorForm(op))
+    return std::nullopt;
+  OpOperand *input = op.getDpsInputOperand(0);
+  Operation *update = updateOf(op);
+  if (!op.getMatchingIndexingMap(input).isPermutation() ||
+      !op.getIndexingMapsArray().back().isProjectedPermutation() || !update ||
+      update->getNumOperands() != 2 || !arith::getNeutralElement(update))
+    return std::nullopt;
+  auto isArgument = [&](BlockArgument argument) {
+    return llvm::is_contained(update->getOperands(), argument);
+  };
+  return llvm::all_of(op.getBody()->getArguments(), isArgument)
+             ? std::optional(PixelFold{op, input})
+             : std::nullopt;
+}
+
+namespace {
+
+class FoldSplitter {
+public:
+  FoldSplitter(PixelFold fold, Operation *last, AffineMap position,
+               linalg::GenericOp root, const LoopRoles &roles,
+               ContractionAttr schedule)
+      : fold(fold.op), input(fold.input), last(last), position(position),
+        root(root), roles(roles), schedule(schedule),
+        output(fold.op.getIndexingMapsArray().back()) {}
+
+  const char *chooseLoops();
+  KernelPart split();
+  linalg::GenericOp rest;
+
+private:
+  std::optional<unsigned> loopOfRoot(unsigned loop);
+  bool hasSeveralPanels();
+  bool isAlongVectors();
+  TypedAttr startOf(bool isAll);
+  FailureOr<SmallVector<OpFoldResult>> sizes(OpBuilder &b);
+  void foldRest(Value part);
+
+  linalg::GenericOp fold;
+  OpOperand *input;
+  Operation *last;
+  AffineMap position;
+  linalg::GenericOp root;
+  const LoopRoles &roles;
+  ContractionAttr schedule;
+  AffineMap output;
+  SmallVector<unsigned> kept;      // loops of the fold that are left for later
+  SmallVector<AffineExpr> results; // of the part, as loops of the fold
+};
+
+// The loop of the root that a loop of the fold is.
+std::optional<unsigned> FoldSplitter::loopOfRoot(unsigned loop) {
+  AffineMap map = fold.getMatchingIndexingMap(input);
+  AffineExpr own = getAffineDimExpr(loop, map.getContext());
+  auto index =
+      dyn_cast<AffineDimExpr>(position.getResult(*map.getResultPosition(own)));
+  return index ? std::optional(index.getPosition()) : std::nullopt;
+}
+
+bool FoldSplitter::hasSeveralPanels() {
+  int64_t columns = root.getStaticLoopRanges()[roles.vector];
+  return schedule.getOuter() == LoopOrder::Panels &&
+         !ShapedType::isDynamic(columns) && columns > schedule.getColumns();
+}
+
+// Tasks share what is outermost. Where that is panels, one task computes all
+// pixels of its panels. Else it computes rows of the image, of which each is
+// folded by itself.
+const char *FoldSplitter::chooseLoops() {
+  SmallVector<int64_t> extents = fold.getStaticLoopRanges();
+  SmallVector<std::pair<unsigned, unsigned>> folded; // of the root, of the fold
+  for (auto [loop, kind] : llvm::enumerate(fold.getIteratorTypesArray())) {
+    if (kind != utils::IteratorType::reduction || extents[loop] == 1)
+      continue;
+    std::optional<unsigned> own = loopOfRoot(loop);
+    if (!own || !llvm::is_contained(roles.pixels, *own))
+      return "it folds more than pixels";
+    if (ShapedType::isDynamic(extents[loop]) || extents[loop] == 0)
+      return "it folds pixels of a number that only the run knows";
+    folded.push_back({*own, loop});
+  }
+  if (folded.empty())
+    return "it folds nothing";
+  llvm::sort(folded);
+  if (!hasSeveralPanels())
+    for (auto [own, loop] : ArrayRef(folded).drop_back())
+      kept.push_back(loop);
+  if (!hasSeveralPanels() && kept.empty())
+    return "tasks share the pixels that it folds";
+  llvm::append_range(results, output.getResults().drop_back());
+  for (unsigned loop : kept)
+    results.push_back(getAffineDimExpr(loop, output.getContext()));
+  results.push_back(output.getResults().back());
+  if (!isAlongVectors())
+    return "it writes across the vectors";
+  if (!startOf(kept.empty()))
+    return "it starts with what is computed";
+  return nullptr;
+}
+
+// The part begins with the fold's own start value where it is all of it.
+TypedAttr FoldSplitter::startOf(bool isAll) {
+  if (!isAll)
+    return *arith::getNeutralElement(updateOf(fold));
+  auto fill = fold.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  TypedAttr start;
+  if (fill)
+    matchPattern(fill.getInputs()[0], m_Constant(&start));
+  return start;
+}
+
+bool FoldSplitter::isAlongVectors() {
+  std::optional<unsigned> innermost =
+      loopOfRoot(cast<AffineDimExpr>(results.back()).getPosition());
+  return innermost == roles.vector;
+}
+
+// Of the result that is folded, by its dimensions.
+FailureOr<SmallVector<OpFoldResult>> FoldSplitter::sizes(OpBuilder &b) {
+  Value destination = cast<DestinationStyleOpInterface>(last).getDpsInits()[0];
+  auto empty = destination.getDefiningOp<tensor::EmptyOp>();
+  auto type = cast<RankedTensorType>(destination.getType());
+  if (empty)
+    return empty.getMixedSizes();
+  if (type.hasStaticShape())
+    return getAsIndexOpFoldResult(b.getContext(), type.getShape());
+  return failure();
+}
+
+KernelPart FoldSplitter::split() {
+  ImplicitLocOpBuilder b(fold.getLoc(), last);
+  AffineMap in = fold.getMatchingIndexingMap(input);
+  FailureOr<SmallVector<OpFoldResult>> known = sizes(b);
+  if (failed(known))
+    return {};
+  SmallVector<OpFoldResult> extents;
+  for (AffineExpr loop : results)
+    extents.push_back((*known)[*in.getResultPosition(loop)]);
+  Type element = getElementTypeOrSelf(fold.getResult(0));
+  Value first = arith::ConstantOp::create(b, startOf(kept.empty()));
+  Value empty = tensor::EmptyOp::create(b, extents, element);
+  auto start = linalg::FillOp::create(b, first, empty);
+  b.setInsertionPointAfter(last);
+  SmallVector<utils::IteratorType> kinds = fold.getIteratorTypesArray();
+  for (unsigned loop : kept)
+    kinds[loop] = utils::IteratorType::parallel;
+  auto part = linalg::GenericOp::create(
+      b, start.getResult(0).getType(), last->getResult(0), start.getResult(0),
+      {in, AffineMap::get(in.getNumDims(), 0, results, b.getContext())}, kinds);
+  IRMapping mapping;
+  fold.getRegion().cloneInto(&part.getRegion(), mapping);
+  if (kept.empty())
+    fold.getResult(0).replaceAllUsesWith(part.getResult(0));
+  else
+    foldRest(part.getResult(0));
+  return {start, part};
+}
+
+// What is left: the fold's own start value, and the loops that were kept.
+void FoldSplitter::foldRest(Value part) {
+  ImplicitLocOpBuilder b(fold.getLoc(), fold);
+  unsigned rank = output.getNumResults(), all = rank + kept.size();
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  kinds.append(kept.size(), utils::IteratorType::reduction);
+  SmallVector<AffineExpr> in, out;
+  for (unsigned dim = 0; dim < all; ++dim)
+    (dim < rank ? out : in).push_back(b.getAffineDimExpr(dim));
+  in.insert(in.begin(), out.begin(), out.end() - 1);
+  in.push_back(out.back());
+  auto body = [&](OpBuilder &inner, Location, ValueRange arguments) {
+    BlockArgument held = fold.getRegionOutputArgs()[0];
+    Operation *update = updateOf(fold)->clone();
+    for (OpOperand &operand : update->getOpOperands())
+      operand.set(operand.get() == held ? arguments[1] : arguments[0]);
+    inner.insert(update);
+    linalg::YieldOp::create(inner, fold.getLoc(), update->getResults());
+  };
+  rest = linalg::GenericOp::create(
+      b, fold.getResultTypes(), part, fold.getDpsInits(),
+      {AffineMap::get(all, 0, in, b.getContext()),
+       AffineMap::get(all, 0, out, b.getContext())},
+      kinds, body);
+  fold.getResult(0).replaceAllUsesWith(rest.getResult(0));
+}
+
+} // namespace
+
+std::optional<KernelPart> splitFold(const PixelFold &fold, Operation *last,
+                                    AffineMap position, linalg::GenericOp root,
+                                    const LoopRoles &roles,
+                                    ContractionAttr schedule,
+                                    linalg::GenericOp &rest,
+                                    const char *&reason) {
+  FoldSplitter splitter(fold, last, position, root, roles, schedule);
+  reason = splitter.chooseLoops();
+  if (reason)
+    return std::nullopt;
+  KernelPart part = splitter.split();
+  if (!part.fold)
+    return std::nullopt;
+  rest = splitter.rest;
+  return part;
+}
+
+} // namespace onnxc

@@ -1,0 +1,32 @@
+// Folds over the pixels of what a kernel computes, as the mean of a squeeze and
+// excitation or a global maximum: a tile folds its rows while it holds them.
+#pragma once
+#include "lowering/loops/Contraction.h"
+
+namespace onnxc {
+
+struct PixelFold {
+  mlir::linalg::GenericOp op;
+  mlir::OpOperand *input; // what it folds
+};
+
+// The part of a fold that a kernel does.
+struct KernelPart {
+  mlir::linalg::FillOp start;
+  mlir::linalg::GenericOp fold;
+};
+
+// The operand of `op` that is folded, where it is a fold of one tensor.
+std::optional<PixelFold> matchFold(mlir::linalg::GenericOp op);
+
+// Splits a fold of `last`'s result, which lies at `position` of the loops of
+// `root`: the part that is built right behind `last` folds what one task
+// computes, and what is left is built in place of the fold. Where there is no
+// such part, returns nothing and says why.
+std::optional<KernelPart>
+splitFold(const PixelFold &fold, mlir::Operation *last,
+          mlir::AffineMap position, mlir::linalg::GenericOp root,
+          const LoopRoles &roles, ContractionAttr schedule,
+          mlir::linalg::GenericOp &rest, const char *&reason);
+
+} // namespace onnxc
