@@ -301,6 +301,10 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
     The group and its schedule are chosen here, on tensors; `expand-kernels` makes code of it after planning. So
     bufferization and planning see one operation per kernel.
 
+    A fold over pixels of the result, as the mean of a squeeze and excitation, joins where their number is known: tiles
+    fold their rows while they hold them, and the result is stored only if something else reads it. What tasks share is
+    not folded: where that is rows of the image, the kernel yields a sum for each row.
+
     An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
     `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers.
   }];
@@ -312,7 +316,8 @@ def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
   let description = [{
     A producer moves into its only consumer where each element is read once. One with several consumers is repeated in
     them when it is a few instructions on one tensor: `x - mean` of a normalization, which would be stored and read
-    twice otherwise.
+    twice otherwise. What a convolution makes stays apart from a fold over its pixels, which `form-kernels` does in the
+    tiles.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }

@@ -26,6 +26,35 @@ def by_way_of_floats():
             ["b", 8, "n"], steps + middle + ends, weights, [[1, 8, n] for n in (3, 4, 5, 6, 31, 32, 33)])
 
 
+def folded_pixels():
+    """Means and maxima of what a convolution computes, of all pixels or along one axis, with the result and without it."""
+    def made(attributes, *behind):
+        return [("Conv", "x v", "i", {}), ("Conv", "i w", "c", attributes), ("Sigmoid", "c", "s", {}),
+                ("Mul", "c s", "z", {}), *behind]
+
+    gate = ("Mul", "z p", "y", {})
+    folds = {"mean": ("GlobalAveragePool", "z", "p", {}), "largest": ("GlobalMaxPool", "z", "p", {}),
+             "sums of columns": ("ReduceSum", "z two", "p", {}), "sums of rows": ("ReduceSum", "z last", "p", {})}
+    for name, shape, filters, window, attributes in (
+            ("depthwise", [1, 20, 15, 15], 20, (3, 3), {"group": 20, "pads": [1] * 4}),
+            ("depthwise, stride 2, batch 3", [3, 72, 14, 18], 72, (5, 5), {"group": 72, "strides": [2, 2], "pads": [2] * 4}),
+            ("1x1", [1, 16, 7, 7], 600, (1, 1), {}), ("1x1, wide", [2, 16, 9, 40], 24, (1, 1), {}),
+            ("3x3, stride 2", [1, 24, 21, 30], 40, (3, 3), {"strides": [2, 2], "pads": [1] * 4}),
+            ("grouped", [1, 48, 13, 13], 48, (3, 3), {"group": 4, "pads": [1] * 4}),
+            ("1-D", [1, 16, 50], 300, (3,), {"pads": [1, 1]}), ("3-D", [1, 8, 5, 6, 7], 20, (3, 3, 3), {"pads": [1] * 6})):
+        weights = {"v": normal(shape[1], shape[1], *[1] * len(window), scale=shape[1] ** -0.5),
+                   "w": normal(filters, shape[1] // attributes.get("group", 1), *window, scale=0.2), "two": np.int64([2]),
+                   "last": np.int64([-1])}
+        for kind, fold in folds.items():
+            yield f"{name}, {kind} alone", chain(shape, made(attributes, fold[:2] + ("y", {})), weights)
+            yield f"{name}, {kind} beside", chain(shape, made(attributes, fold, gate), weights)
+            yield f"{name}, {kind} beside, any batch", chain(
+                ["n", *shape[1:]], made(attributes, fold, gate), weights, [[n, *shape[1:]] for n in (1, 2)])
+        sizes = [[1, shape[1], *(size + more for size in shape[2:])] for more in (0, 2)]
+        yield f"{name}, mean beside, any size", chain(
+            ["n", shape[1], *"hwd"[:len(window)]], made(attributes, folds["mean"], gate), weights, sizes)
+
+
 def convolutions():
     same = {"pads": [1, 1, 1, 1]}
     yield "3x3, many pixels", convolution([1, 32, 28, 28], 48, (3, 3), **same)
@@ -322,5 +351,5 @@ def samples():
         "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
 
 
-KINDS = (convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools, transposed_convolutions,
+KINDS = (folded_pixels, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools, transposed_convolutions,
          samples)

@@ -60,6 +60,8 @@ IMAGES = {
     "a gate": ([node("GlobalAveragePool", "x"), node("Mul", "x globalaveragepool")], None),
     "Conv, pooled": ([node("Conv", "x w"), node("Relu", "conv"), node("GlobalAveragePool", "relu")],
                      normal(512, 16, 1, 1)),
+    "Conv, squeezed": ([node("Conv", "x w", pads=[1] * 4, group=16), node("Sigmoid", "conv"), node("GlobalAveragePool", "sigmoid"),
+                        node("Mul", "sigmoid globalaveragepool")], normal(16, 1, 3, 3)),
     "Conv, its largest": ([node("Conv", "x w"), node("GlobalMaxPool", "conv")], normal(600, 16, 1, 1)),
     "Resize": ([node("Resize", "x - w", mode="linear")], np.float32([1, 1, 1.5, 1.5])),
     "LRN": ([node("LRN", "x", size=5)], None),
