@@ -142,35 +142,59 @@ struct SinkBelowExpand : OpRewritePattern<tensor::ExpandShapeOp> {
   }
 };
 
-// Where each group lies together in the source, too.
+// The groups of source dimensions that become dimensions of the result, in the
+// order of the source. Dimensions of size one may lie anywhere, so they go with
+// a neighbour; a group of nothing else keeps its first. Returns the number of
+// the result's dimension for each; nothing where a group lies apart.
+std::optional<Permutation>
+groupsOfSource(tensor::CollapseShapeOp op, TransposeOp producer,
+               SmallVector<ReassociationIndices> &groups) {
+  ArrayRef<int64_t> permutation = producer.getPermutation();
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(producer.getInput().getType()).getShape();
+  SmallVector<int64_t> owner(shape.size(), -1), places;
+  for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
+    auto source = llvm::map_to_vector(
+        group, [&](int64_t dim) { return permutation[dim]; });
+    auto kept = llvm::filter_to_vector(
+        source, [&](int64_t dim) { return shape[dim] != 1; });
+    if (kept.empty())
+      kept.push_back(source.front());
+    if (!llvm::is_sorted(kept))
+      return std::nullopt;
+    for (int64_t dim : kept)
+      owner[dim] = number;
+  }
+  Permutation order;
+  for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim) {
+    bool isNext =
+        owner[dim] >= 0 && (order.empty() || owner[dim] != order.back());
+    if (isNext && llvm::is_contained(order, owner[dim]))
+      return std::nullopt;
+    if (isNext)
+      order.push_back(owner[dim]);
+    if (groups.size() < std::max<size_t>(order.size(), 1))
+      groups.emplace_back();
+    groups.back().push_back(dim);
+  }
+  return order;
+}
+
 struct SinkBelowCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
                                 PatternRewriter &rewriter) const override {
     auto producer = op.getSrc().getDefiningOp<TransposeOp>();
-    if (!producer)
+    if (!producer || op.getReassociationIndices().empty())
       return failure();
-    ArrayRef<int64_t> permutation = producer.getPermutation();
     SmallVector<ReassociationIndices> groups;
-    for (const ReassociationIndices &group : op.getReassociationIndices()) {
-      ReassociationIndices source = llvm::map_to_vector(
-          group, [&](int64_t dim) { return permutation[dim]; });
-      for (auto [i, dim] : llvm::enumerate(source))
-        if (dim != source.front() + int64_t(i))
-          return failure();
-      groups.push_back(source);
-    }
-    if (groups.empty())
+    std::optional<Permutation> order = groupsOfSource(op, producer, groups);
+    if (!order)
       return failure();
-    Permutation order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
-    llvm::sort(order, [&](int64_t a, int64_t b) {
-      return groups[a].front() < groups[b].front();
-    });
-    llvm::sort(groups, [](auto &a, auto &b) { return a.front() < b.front(); });
     Value collapsed = tensor::CollapseShapeOp::create(
         rewriter, op.getLoc(), producer.getInput(), groups);
     rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), collapsed,
-                                      invertPermutationVector(order)));
+                                      invertPermutationVector(*order)));
     return success();
   }
 };

@@ -360,4 +360,26 @@ func.func @channels_of_the_run_are_moved(%x: tensor<192x7x?xf32>, %w: tensor<1x1
   } -> tensor<7x?x128xf32>
   return %y : tensor<7x?x128xf32>
 }
+
+// What a head of an attention reads of one product for queries, keys and values: dimensions of one may lie anywhere.
+// CHECK-LABEL: @dimensions_of_one_stop_nothing
+// CHECK: %[[HEADS:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1, 2], [3], [4]] : tensor<1x9x1x4x8xf32> into tensor<9x4x8xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[HEADS]]
+// CHECK-NOT: linalg.transpose
+func.func @dimensions_of_one_stop_nothing(%x: tensor<1x9x1x4x8xf32>) -> tensor<4x9xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1x4x9x8xf32>
+  %t = linalg.transpose ins(%x : tensor<1x9x1x4x8xf32>) outs(%e : tensor<1x1x4x9x8xf32>) permutation = [2, 0, 3, 1, 4]
+  %c = tensor.collapse_shape %t [[0, 1, 2], [3], [4]] : tensor<1x1x4x9x8xf32> into tensor<4x9x8xf32>
+  %e2 = tensor.empty() : tensor<4x9xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<4x9xf32>) -> tensor<4x9xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(h, n, i) -> (h, n, i)>, affine_map<(h, n, i) -> (h, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+       ins(%c : tensor<4x9x8xf32>) outs(%start : tensor<4x9xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %sum = arith.addf %o, %a : f32
+    linalg.yield %sum : f32
+  } -> tensor<4x9xf32>
+  return %y : tensor<4x9xf32>
+}
 }
