@@ -89,6 +89,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createShareConstants());
   pm.addPass(createTransformFilters());
   pm.addPass(createPackLayouts());
+  pm.addPass(createScaleFilters());
 }
 
 void addLoops(OpPassManager &pm, const Options &) {

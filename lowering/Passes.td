@@ -293,6 +293,23 @@ def PackLayouts : Pass<"pack-layouts", "mlir::ModuleOp"> {
                            "onnxc::OnnxcDialect"];
 }
 
+def ScaleFilters : Pass<"scale-filters", "mlir::ModuleOp"> {
+  let summary = "Multiplies filters where channels of their image would be multiplied";
+  let description = [{
+    Where a squeeze and excitation's factors, one for each channel, are for a 1x1 convolution alone and its filters are
+    a fourth of the image at most. Not with strict numerics: products are rounded in another order.
+
+    ```mlir
+    %z = linalg.generic ... ins(%y, %s : tensor<1x56x56x96xf32>, tensor<1x1x1x96xf32>) // y * s
+    %c = linalg.generic ... ins(%z, %unpacked : tensor<1x56x56x96xf32>, tensor<24x96x1x1xf32>)
+    // becomes
+    %v = linalg.generic ... ins(%panels, %s : tensor<1x96x1x1x32xf32>, tensor<1x1x1x96xf32>) // panels * s
+    %c = linalg.generic ... ins(%y, %unpacked_of_v : tensor<1x56x56x96xf32>, tensor<24x96x1x1xf32>)
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 //===-- loops ---------------------------------------------------------------------------------------------------===//
 
 def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {

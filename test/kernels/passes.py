@@ -152,6 +152,7 @@ def chains():
     for perm in ([0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [1, 0, 2, 3]):
         yield f"Transpose {perm}", chain([3, 18, 20, 17], [("Transpose", "x", "y", {"perm": perm})])
     yield from turned_tiles()
+    yield from scaled_channels()
     yield "normalized convolution between transposes", chain([1, 32, 14, 14], [
         ("Conv", "x w d", "c", {"group": 32, "pads": [3] * 4}), ("Transpose", "c", "t", {"perm": [0, 2, 3, 1]}),
         ("LayerNormalization", "t s o", "n", {}), ("MatMul", "n u", "m", {}), ("Add", "m b", "g", {}),
@@ -162,6 +163,20 @@ def chains():
         ("Conv", "x w", "c", {}), ("GlobalAveragePool", "c", "p", {}), ("Conv", "p d", "q", {}), ("Relu", "q", "r", {}),
         ("Conv", "r u", "s", {}), ("Sigmoid", "s", "t", {}), ("Mul", "c t", "y", {})],
         {"w": normal(24, 24, 1, 1, scale=0.2), "d": normal(6, 24, 1, 1, scale=0.2), "u": normal(24, 6, 1, 1)})
+
+
+def scaled_channels():
+    """Factors of an image that a convolution reads: for each channel, for channels of each image, for pixels."""
+    for name, shape, factors, filters, window in (
+            ("channels", [1, 24, 14, 14], [2, 3], 8, 1), ("channels, filters of no whole vector", [1, 20, 20, 13], [2, 3], 5, 1),
+            ("channels of each image", [2, 24, 14, 14], [2, 3], 8, 1), ("pixels", [1, 24, 14, 14], [1], 8, 1),
+            ("all", [1, 24, 14, 14], [1, 2, 3], 8, 1), ("rows", [1, 24, 14, 14], [1, 3], 8, 1),
+            ("channels of a larger window", [1, 24, 14, 14], [2, 3], 8, 3)):
+        yield f"factors for {name}", chain(shape, [
+            ("Conv", "x v", "i", {}), ("ReduceMean", "i axes", "m", {}), ("Sigmoid", "m", "s", {}), ("Mul", "s i", "z", {}),
+            ("Conv", "z w b", "c", {"pads": [window // 2] * 4}), ("Relu", "c", "y", {})],
+            {"v": normal(shape[1], shape[1], 1, 1, scale=0.2), "axes": np.int64(factors), "b": normal(filters),
+             "w": normal(filters, shape[1], window, window, scale=0.2)})
 
 
 def turned_tiles():
