@@ -353,6 +353,30 @@ static Value fuseMultiplyAdd(ImplicitLocOpBuilder &b, Value sum) {
   return sum;
 }
 
+// A greatest or least element as LLVM's own operation, which machines have one
+// instruction for, and one or two more where NaN need not win in that. Of zeros
+// of both signs it may be either. What was `before` comes second: x86 asks of
+// the first whether it is NaN, which then waits for no other step.
+static Value asExtreme(ImplicitLocOpBuilder &b, Value value, Value before) {
+  Operation *op = value.getDefiningOp();
+  auto type = dyn_cast<VectorType>(value.getType());
+  bool isLargest = isa_and_nonnull<arith::MaximumFOp>(op);
+  if (!(isLargest || isa_and_nonnull<arith::MinimumFOp>(op)) || !type ||
+      type.getNumElements() == 1 || type.getElementTypeBitWidth() < 32)
+    return value;
+  auto flags =
+      LLVM::FastmathFlagsAttr::get(b.getContext(), LLVM::FastmathFlags::nsz);
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1), extreme;
+  if (lhs == before)
+    std::swap(lhs, rhs);
+  if (isLargest)
+    extreme = LLVM::MaximumOp::create(b, type, lhs, rhs, flags);
+  else
+    extreme = LLVM::MinimumOp::create(b, type, lhs, rhs, flags);
+  op->erase();
+  return extreme;
+}
+
 // The tiles of rows that read a panel, and which of them `tile` is.
 ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile) {
   Turn turn{number(b, 1), number(b, 0)};
@@ -561,7 +585,8 @@ void ContractionEmitter::accumulate(Tile &tile, int64_t row,
     }
     Value &sum = sums[row * tile.vectors + vector];
     operands.push_back(sum);
-    sum = fuseMultiplyAdd(b, values.call(root.getBody(), operands));
+    Value next = fuseMultiplyAdd(b, values.call(root.getBody(), operands));
+    sum = asExtreme(b, next, /*before=*/sum);
   }
 }
 
