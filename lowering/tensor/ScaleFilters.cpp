@@ -5,7 +5,6 @@
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
-#include "lowering/loops/EmitContraction.h"
 
 using namespace mlir;
 
@@ -15,8 +14,8 @@ namespace onnxc {
 
 namespace {
 
-// By what there have to be less of them: they come from further away than an
-// image that was just written, and lie in panels that may be wider.
+// How many times as large the image has to be: filters come from further away
+// than what was just written.
 constexpr int64_t fewerFilters = 4;
 
 // A tensor whose channels are multiplied, and by what.
