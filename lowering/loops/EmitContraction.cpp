@@ -337,7 +337,7 @@ void ContractionEmitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
 linalg::GenericOp findFold(KernelOp kernel) {
   for (Value yielded : kernel.getYielded())
     if (auto generic = yielded.getDefiningOp<linalg::GenericOp>();
-        generic && matchFold(generic))
+        generic && isFold(generic))
       return generic;
   return {};
 }

@@ -235,52 +235,21 @@ void addEpilogue(Group &group, const LoopRoles &roles) {
       return stayOutside(group, next, "the result has other users too");
 }
 
-// Pools and means of the result, also of the result in its padding.
-void leaveFoldsOutside(const Group &group, Value result) {
+// Pools and means of the result, also of the result in its padding. Those that
+// the tiles might have folded have said why they do not.
+void leaveFoldsOutside(const Group &group, Value result, bool foldsPixels) {
   for (Operation *user : result.getUsers()) {
     if (auto pad = dyn_cast<tensor::PadOp>(user))
-      leaveFoldsOutside(group, pad);
+      leaveFoldsOutside(group, pad, /*foldsPixels=*/false);
     auto next = dyn_cast<linalg::GenericOp>(user);
-    if (!next || !next.getNumReductionLoops())
+    if (!next || !next.getNumReductionLoops() || (foldsPixels && isFold(next)))
       continue;
     auto isRead = [&](OpOperand *input) {
       return next.payloadUsesValueFromOperand(input);
     };
-    if (next != group.fold &&
-        llvm::count_if(next.getDpsInputOperands(), isRead) == 1)
+    if (llvm::count_if(next.getDpsInputOperands(), isRead) == 1)
       stayOutside(group, next, "it folds rows of several tiles");
   }
-}
-
-struct Folded {
-  linalg::GenericOp whole, rest; // what it was, what is left of it
-};
-
-// The first fold of the result's pixels that the kernel's tiles can do.
-Folded addFold(Group &group, const LoopRoles &roles, ContractionAttr schedule) {
-  Value result = group.last->getResult(0);
-  for (Operation *user : result.getUsers()) {
-    auto next = dyn_cast<linalg::GenericOp>(user);
-    std::optional<PixelFold> fold;
-    if (next && next->getBlock() == group.root->getBlock())
-      fold = matchFold(next);
-    if (!fold)
-      continue;
-    linalg::GenericOp rest;
-    const char *reason = "a size is computed elsewhere";
-    std::optional<KernelPart> part =
-        splitFold(*fold, group.last, group.position, group.root, roles,
-                  schedule, rest, reason);
-    if (!part) {
-      stayOutside(group, next, reason);
-      continue;
-    }
-    group.ops.insert(part->start);
-    group.ops.insert(part->fold);
-    group.fold = part->fold;
-    return {next, rest};
-  }
-  return {};
 }
 
 // The buffer that the result of `last` is written to, before anything is in it.
@@ -457,7 +426,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();
-        leaveFoldsOutside(group, group.last->getResult(0));
+        leaveFoldsOutside(group, group.last->getResult(0),
+                          /*foldsPixels=*/false);
         return outline(group, filtering, winogradScratch(root, filtering));
       }
     // A packed operand has decided how wide the tile is.
@@ -479,18 +449,33 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     bool isBlocked = schedule.getBlock() || schedule.getGroup() > 1;
     if (!isBlocked)
       takeFold(group, *roles, schedule);
-    leaveFoldsOutside(group, group.last->getResult(0));
+    leaveFoldsOutside(group, group.last->getResult(0), !isBlocked);
     outline(group, schedule, {});
   }
 
-  // What is left of the fold is done where it was.
+  // The first fold of the result's pixels that the tiles can do. What is left
+  // of it is done where it was.
   void takeFold(Group &group, const LoopRoles &roles,
                 ContractionAttr schedule) {
-    Folded folded = addFold(group, roles, schedule);
-    if (!folded.whole)
+    for (Operation *user : group.last->getUsers()) {
+      auto next = dyn_cast<linalg::GenericOp>(user);
+      if (!next || next->getBlock() != group.root->getBlock() || !isFold(next))
+        continue;
+      const char *reason = nullptr;
+      std::optional<KernelPart> part =
+          splitFold(next, group.last, group.position, group.root, roles,
+                    schedule, reason);
+      if (!part) {
+        stayOutside(group, next, reason);
+        continue;
+      }
+      group.ops.insert(part->start);
+      group.ops.insert(part->fold);
+      group.fold = part->fold;
+      llvm::replace(roots, next, part->rest);
+      next.erase();
       return;
-    llvm::replace(roots, folded.whole, folded.rest);
-    folded.whole.erase();
+    }
   }
 
   // Whether the output can hold sums until they are complete: as they are, and

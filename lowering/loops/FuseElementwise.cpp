@@ -96,7 +96,7 @@ linalg::GenericOp contractionBefore(Value value,
 bool isFoldOfTiles(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   SetVector<Operation *> epilogue;
-  if (!matchFold(consumer) ||
+  if (!isFold(consumer) ||
       consumer.getIndexingMapsArray().back().getResults().back() !=
           consumer.getMatchingIndexingMap(operand).getResults().back())
     return false;

@@ -12,46 +12,43 @@ static Operation *updateOf(linalg::GenericOp op) {
   return op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
 }
 
-std::optional<PixelFold> matchFold(linalg::GenericOp op) {
+bool isFold(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 1 ||
       op.getNumDpsInits() != 1 || !hasVectorForm(op))
-    return std::nullopt;
+    return false;
   OpOperand *input = op.getDpsInputOperand(0);
   Operation *update = updateOf(op);
   if (!op.getMatchingIndexingMap(input).isPermutation() ||
       !op.getIndexingMapsArray().back().isProjectedPermutation() || !update ||
       update->getNumOperands() != 2 || !arith::getNeutralElement(update))
-    return std::nullopt;
+    return false;
   auto isArgument = [&](BlockArgument argument) {
     return llvm::is_contained(update->getOperands(), argument);
   };
-  return llvm::all_of(op.getBody()->getArguments(), isArgument)
-             ? std::optional(PixelFold{op, input})
-             : std::nullopt;
+  return llvm::all_of(op.getBody()->getArguments(), isArgument);
 }
 
 namespace {
 
 class FoldSplitter {
 public:
-  FoldSplitter(PixelFold fold, Operation *last, AffineMap position,
+  FoldSplitter(linalg::GenericOp fold, Operation *last, AffineMap position,
                linalg::GenericOp root, const LoopRoles &roles,
                ContractionAttr schedule)
-      : fold(fold.op), input(fold.input), last(last), position(position),
-        root(root), roles(roles), schedule(schedule),
-        output(fold.op.getIndexingMapsArray().back()) {}
+      : fold(fold), input(fold.getDpsInputOperand(0)), last(last),
+        position(position), root(root), roles(roles), schedule(schedule),
+        output(fold.getIndexingMapsArray().back()) {}
 
   const char *chooseLoops();
   KernelPart split();
-  linalg::GenericOp rest;
 
 private:
   std::optional<unsigned> loopOfRoot(unsigned loop);
   bool hasSeveralPanels();
   bool isAlongVectors();
   TypedAttr startOf(bool isAll);
-  FailureOr<SmallVector<OpFoldResult>> sizes(OpBuilder &b);
-  void foldRest(Value part);
+  bool findSizes();
+  linalg::GenericOp foldRest(Value part);
 
   linalg::GenericOp fold;
   OpOperand *input;
@@ -63,6 +60,7 @@ private:
   AffineMap output;
   SmallVector<unsigned> kept;      // loops of the fold that are left for later
   SmallVector<AffineExpr> results; // of the part, as loops of the fold
+  SmallVector<OpFoldResult> sizes; // of what is folded, by its dimensions
 };
 
 // The loop of the root that a loop of the fold is.
@@ -112,6 +110,8 @@ const char *FoldSplitter::chooseLoops() {
     return "it writes across the vectors";
   if (!startOf(kept.empty()))
     return "it starts with what is computed";
+  if (!findSizes())
+    return "a size is computed elsewhere";
   return nullptr;
 }
 
@@ -132,27 +132,23 @@ bool FoldSplitter::isAlongVectors() {
   return innermost == roles.vector;
 }
 
-// Of the result that is folded, by its dimensions.
-FailureOr<SmallVector<OpFoldResult>> FoldSplitter::sizes(OpBuilder &b) {
+bool FoldSplitter::findSizes() {
   Value destination = cast<DestinationStyleOpInterface>(last).getDpsInits()[0];
   auto empty = destination.getDefiningOp<tensor::EmptyOp>();
   auto type = cast<RankedTensorType>(destination.getType());
   if (empty)
-    return empty.getMixedSizes();
-  if (type.hasStaticShape())
-    return getAsIndexOpFoldResult(b.getContext(), type.getShape());
-  return failure();
+    sizes = empty.getMixedSizes();
+  else if (type.hasStaticShape())
+    sizes = getAsIndexOpFoldResult(type.getContext(), type.getShape());
+  return empty || type.hasStaticShape();
 }
 
 KernelPart FoldSplitter::split() {
   ImplicitLocOpBuilder b(fold.getLoc(), last);
   AffineMap in = fold.getMatchingIndexingMap(input);
-  FailureOr<SmallVector<OpFoldResult>> known = sizes(b);
-  if (failed(known))
-    return {};
   SmallVector<OpFoldResult> extents;
   for (AffineExpr loop : results)
-    extents.push_back((*known)[*in.getResultPosition(loop)]);
+    extents.push_back(sizes[*in.getResultPosition(loop)]);
   Type element = getElementTypeOrSelf(fold.getResult(0));
   Value first = arith::ConstantOp::create(b, startOf(kept.empty()));
   Value empty = tensor::EmptyOp::create(b, extents, element);
@@ -166,15 +162,15 @@ KernelPart FoldSplitter::split() {
       {in, AffineMap::get(in.getNumDims(), 0, results, b.getContext())}, kinds);
   IRMapping mapping;
   fold.getRegion().cloneInto(&part.getRegion(), mapping);
-  if (kept.empty())
-    fold.getResult(0).replaceAllUsesWith(part.getResult(0));
-  else
-    foldRest(part.getResult(0));
-  return {start, part};
+  linalg::GenericOp rest;
+  if (!kept.empty())
+    rest = foldRest(part.getResult(0));
+  fold.getResult(0).replaceAllUsesWith((rest ? rest : part).getResult(0));
+  return {start, part, rest};
 }
 
 // What is left: the fold's own start value, and the loops that were kept.
-void FoldSplitter::foldRest(Value part) {
+linalg::GenericOp FoldSplitter::foldRest(Value part) {
   ImplicitLocOpBuilder b(fold.getLoc(), fold);
   unsigned rank = output.getNumResults(), all = rank + kept.size();
   SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
@@ -192,31 +188,23 @@ void FoldSplitter::foldRest(Value part) {
     inner.insert(update);
     linalg::YieldOp::create(inner, fold.getLoc(), update->getResults());
   };
-  rest = linalg::GenericOp::create(
+  return linalg::GenericOp::create(
       b, fold.getResultTypes(), part, fold.getDpsInits(),
       {AffineMap::get(all, 0, in, b.getContext()),
        AffineMap::get(all, 0, out, b.getContext())},
       kinds, body);
-  fold.getResult(0).replaceAllUsesWith(rest.getResult(0));
 }
 
 } // namespace
 
-std::optional<KernelPart> splitFold(const PixelFold &fold, Operation *last,
+std::optional<KernelPart> splitFold(linalg::GenericOp fold, Operation *last,
                                     AffineMap position, linalg::GenericOp root,
                                     const LoopRoles &roles,
                                     ContractionAttr schedule,
-                                    linalg::GenericOp &rest,
                                     const char *&reason) {
   FoldSplitter splitter(fold, last, position, root, roles, schedule);
   reason = splitter.chooseLoops();
-  if (reason)
-    return std::nullopt;
-  KernelPart part = splitter.split();
-  if (!part.fold)
-    return std::nullopt;
-  rest = splitter.rest;
-  return part;
+  return reason ? std::nullopt : std::optional(splitter.split());
 }
 
 } // namespace onnxc

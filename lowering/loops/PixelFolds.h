@@ -5,28 +5,24 @@
 
 namespace onnxc {
 
-struct PixelFold {
-  mlir::linalg::GenericOp op;
-  mlir::OpOperand *input; // what it folds
-};
-
-// The part of a fold that a kernel does.
+// The part of a fold that a kernel does, and what is left behind it; null where
+// that is nothing.
 struct KernelPart {
   mlir::linalg::FillOp start;
-  mlir::linalg::GenericOp fold;
+  mlir::linalg::GenericOp fold, rest;
 };
 
-// The operand of `op` that is folded, where it is a fold of one tensor.
-std::optional<PixelFold> matchFold(mlir::linalg::GenericOp op);
+// Whether it does nothing but fold elements of its only input.
+bool isFold(mlir::linalg::GenericOp op);
 
 // Splits a fold of `last`'s result, which lies at `position` of the loops of
 // `root`: the part that is built right behind `last` folds what one task
 // computes, and what is left is built in place of the fold. Where there is no
 // such part, returns nothing and says why.
 std::optional<KernelPart>
-splitFold(const PixelFold &fold, mlir::Operation *last,
+splitFold(mlir::linalg::GenericOp fold, mlir::Operation *last,
           mlir::AffineMap position, mlir::linalg::GenericOp root,
           const LoopRoles &roles, ContractionAttr schedule,
-          mlir::linalg::GenericOp &rest, const char *&reason);
+          const char *&reason);
 
 } // namespace onnxc

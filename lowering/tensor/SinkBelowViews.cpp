@@ -152,7 +152,7 @@ groupsOfSource(tensor::CollapseShapeOp op, TransposeOp producer,
   ArrayRef<int64_t> permutation = producer.getPermutation();
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(producer.getInput().getType()).getShape();
-  SmallVector<int64_t> owner(shape.size(), -1), places;
+  SmallVector<int64_t> owner(shape.size(), -1);
   for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
     auto source = llvm::map_to_vector(
         group, [&](int64_t dim) { return permutation[dim]; });
