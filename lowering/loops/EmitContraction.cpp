@@ -12,6 +12,7 @@
 #include "lowering/loops/ContractionEmitter.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/PixelFolds.h"
+#include "lowering/loops/WindowFolds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -334,26 +335,29 @@ void ContractionEmitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
 
 } // namespace contraction
 
+static SmallVector<linalg::GenericOp> reductionsOf(KernelOp kernel) {
+  auto generics = kernel.getBodyBlock()->getOps<linalg::GenericOp>();
+  return llvm::to_vector(
+      llvm::make_filter_range(generics, [](linalg::GenericOp generic) {
+        return generic.getNumReductionLoops() > 0;
+      }));
+}
+
 linalg::GenericOp findFold(KernelOp kernel) {
-  for (Value yielded : kernel.getYielded())
-    if (auto generic = yielded.getDefiningOp<linalg::GenericOp>();
-        generic && isFold(generic))
-      return generic;
-  return {};
+  SmallVector<linalg::GenericOp> reductions = reductionsOf(kernel);
+  bool hasFold =
+      reductions.size() == 2 && (isFold(reductions.back()) ||
+                                 succeeded(matchWindowFold(reductions.back())));
+  return hasFold ? reductions.back() : linalg::GenericOp();
 }
 
 FailureOr<linalg::GenericOp> findContraction(KernelOp kernel) {
-  linalg::GenericOp root, fold = findFold(kernel);
-  for (auto generic : kernel.getBodyBlock()->getOps<linalg::GenericOp>()) {
-    if (generic.getNumReductionLoops() == 0 || generic == fold)
-      continue;
-    if (root)
-      return failure();
-    root = generic;
-  }
-  if (!root || failed(inferLoopRoles(root)))
+  SmallVector<linalg::GenericOp> reductions = reductionsOf(kernel);
+  size_t expected = findFold(kernel) ? 2 : 1;
+  if (reductions.size() != expected ||
+      failed(inferLoopRoles(reductions.front())))
     return failure();
-  return root;
+  return reductions.front();
 }
 
 LogicalResult emitContraction(ImplicitLocOpBuilder &b, KernelOp kernel,

@@ -12,8 +12,8 @@ namespace onnxc {
 // it, a padding or a repacking of its inputs.
 mlir::FailureOr<mlir::linalg::GenericOp> findContraction(KernelOp kernel);
 
-// The fold over pixels of the contraction's result that a kernel yields; null
-// where there is none.
+// The fold of the contraction's result that is part of a kernel, over pixels or
+// over windows of them; null where there is none.
 mlir::linalg::GenericOp findFold(KernelOp kernel);
 
 // Emits what `kernel` computes at the builder's insertion point. `arguments`

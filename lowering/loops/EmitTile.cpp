@@ -3,6 +3,7 @@
 #include "lowering/loops/ContractionEmitter.h"
 #include "dialects/onnxc/Ordered.h"
 #include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/Extreme.h"
 #include "lowering/loops/Rolled.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -348,30 +349,6 @@ static Value fuseMultiplyAdd(ImplicitLocOpBuilder &b, Value sum) {
       return fused;
     }
   return sum;
-}
-
-// A greatest or least element as LLVM's own operation, which machines have one
-// instruction for, and one or two more where NaN need not win in that. Of zeros
-// of both signs it may be either. What was `before` comes second: x86 asks of
-// the first whether it is NaN, which then waits for no other step.
-static Value asExtreme(ImplicitLocOpBuilder &b, Value value, Value before) {
-  Operation *op = value.getDefiningOp();
-  auto type = dyn_cast<VectorType>(value.getType());
-  bool isLargest = isa_and_nonnull<arith::MaximumFOp>(op);
-  if (!(isLargest || isa_and_nonnull<arith::MinimumFOp>(op)) || !type ||
-      type.getNumElements() == 1 || type.getElementTypeBitWidth() < 32)
-    return value;
-  auto flags =
-      LLVM::FastmathFlagsAttr::get(b.getContext(), LLVM::FastmathFlags::nsz);
-  Value lhs = op->getOperand(0), rhs = op->getOperand(1), extreme;
-  if (lhs == before)
-    std::swap(lhs, rhs);
-  if (isLargest)
-    extreme = LLVM::MaximumOp::create(b, type, lhs, rhs, flags);
-  else
-    extreme = LLVM::MinimumOp::create(b, type, lhs, rhs, flags);
-  op->erase();
-  return extreme;
 }
 
 // The tiles of rows that read a panel, and which of them `tile` is.

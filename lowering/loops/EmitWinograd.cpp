@@ -9,6 +9,7 @@
 #include "lowering/loops/WinogradEmitter.h"
 #include "lowering/loops/ContractionNest.h"
 #include "lowering/loops/EmitContraction.h"
+#include "lowering/loops/Extreme.h"
 #include "lowering/loops/KernelWork.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -52,22 +53,56 @@ LogicalResult WinogradEmitter::trace() {
   height = sizeOf(unpadded, 1);
   width = sizeOf(unpadded, 2);
   outputPosition = root.getIndexingMapsArray().back();
-  FailureOr<AffineMap> position =
-      positionOfYielded(kernel.getYielded()[0], root);
-  if (failed(position))
-    return failure();
-  yieldedPosition = *position;
-  BlockArgument destination =
-      kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   if (failed(image.trace(source, map, root)) ||
       failed(output.trace(root.getDpsInits()[0], outputPosition, root)) ||
-      failed(output.trace(kernel.getYielded()[0], yieldedPosition, root)) ||
-      failed(output.trace(destination, yieldedPosition, root)))
+      failed(traceWindows()) || failed(traceResult()))
     return failure();
   rows = sizeOfLoop(conv.row);
   columns = sizeOfLoop(conv.column);
   tileColumns = floorDivide(b, add(b, columns, number(b, tile - 1)), tile);
   return success();
+}
+
+// What the epilogue makes, and where it is stored.
+LogicalResult WinogradEmitter::traceResult() {
+  Value first = kernel.getYielded()[0];
+  bool isStored = !windows || first != windows->result.value;
+  result.value = isStored ? first : windows->image->get();
+  FailureOr<AffineMap> position = positionOfYielded(result.value, conv.root);
+  if (failed(position))
+    return failure();
+  result.position = *position;
+  if (failed(output.trace(result.value, *position, conv.root)))
+    return failure();
+  if (!isStored)
+    return success();
+  result.output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  return output.trace(result.output, *position, conv.root);
+}
+
+LogicalResult WinogradEmitter::traceWindows() {
+  linalg::GenericOp fold = findFold(kernel);
+  FailureOr<WindowFold> matched =
+      fold ? matchWindowFold(fold) : FailureOr<WindowFold>(failure());
+  if (failed(matched))
+    return success();
+  TileValues values(b, arguments, fold.getNumLoops() + 1, matched->channel,
+                    lanes, lanes);
+  windows.emplace(Windows{*matched, std::move(values), {}});
+  for (auto [yielded, destination] :
+       llvm::zip(kernel.getYielded(), kernel.getDpsInitsMutable())) {
+    FailureOr<AffineMap> position = positionOfYielded(yielded, fold);
+    if (failed(position))
+      continue;
+    BlockArgument argument = kernel.getBlockArgument(destination);
+    windows->result = {yielded, *position, argument};
+    return success(
+        succeeded(windows->values.trace(yielded, *position, fold)) &&
+        succeeded(windows->values.trace(argument, *position, fold)) &&
+        succeeded(windows->values.trace(
+            fold.getDpsInits()[0], fold.getIndexingMapsArray().back(), fold)));
+  }
+  return failure();
 }
 
 OpFoldResult WinogradEmitter::sizeOf(Value tensor, unsigned dimension) {
@@ -83,9 +118,8 @@ OpFoldResult WinogradEmitter::sizeOfLoop(unsigned loop) {
   if (!ShapedType::isDynamic(extent))
     return number(b, extent);
   unsigned dimension =
-      *yieldedPosition.getResultPosition(b.getAffineDimExpr(loop));
-  return sizeOf(kernel.getBlockArgument(*kernel.getDpsInitOperand(0)),
-                dimension);
+      *result.position.getResultPosition(b.getAffineDimExpr(loop));
+  return sizeOf(result.output, dimension);
 }
 
 LogicalResult WinogradEmitter::emit() {
@@ -373,49 +407,120 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
     for (auto [row, value] : llvm::enumerate(transforms.output(elements)))
       storePoint(grid, {number(b, row), column}, {}, value);
   });
-  forEach(number(b, 0), number(b, tile), 1, [&](OpFoldResult row) {
-    auto store = [&]() -> SmallVector<Value> {
-      SmallVector<Value> elements;
-      for (int64_t column = 0; column < side; ++column)
-        elements.push_back(loadPoint(grid, {row, number(b, column)}));
-      storeRow(loops, span, row, transforms.output(elements), cell);
-      return {};
-    };
-    if (areRowsAlways(span, 0, tile, rows))
-      store();
-    else
-      ifInside(isBelow(add(b, loops[conv.row], row), rows), 0, store);
+  int64_t together = windows ? windows->rows : 1;
+  forEach(number(b, 0), number(b, tile), together, [&](OpFoldResult first) {
+    SmallVector<SmallVector<Value>> pixels;
+    for (int64_t i = 0; i < together; ++i)
+      pixels.push_back(
+          finishRow(loops, span, add(b, first, number(b, i)), cell));
+    if (windows)
+      foldWindows(loops, span, first, pixels, cell);
   });
 }
 
-void WinogradEmitter::storeRow(ArrayRef<OpFoldResult> loops, Span span,
-                               OpFoldResult row, ArrayRef<Value> results,
-                               Cell cell) {
+// Returns what the windows fold, zeros where the image has ended.
+SmallVector<Value> WinogradEmitter::finishRow(ArrayRef<OpFoldResult> loops,
+                                              Span span, OpFoldResult row,
+                                              Cell cell) {
   SmallVector<OpFoldResult> at(loops);
   at[conv.row] = add(b, loops[conv.row], row);
-  for (int64_t column = 0; column < span.high; ++column) {
-    at[conv.column] = add(b, loops[conv.column], number(b, column));
-    auto store = [&]() -> SmallVector<Value> {
-      storePixel(at, results[column], cell);
-      return {};
-    };
-    if (span.checks == Span::Everything)
-      ifInside(isBelow(at[conv.column], columns), 0, store);
-    else
-      store();
-  }
+  auto store = [&] {
+    SmallVector<Value> elements;
+    for (int64_t column = 0; column < side; ++column)
+      elements.push_back(loadPoint(grid, {row, number(b, column)}));
+    return storeRow(at, span, transforms.output(elements), cell);
+  };
+  if (areRowsAlways(span, 0, tile, rows))
+    return store();
+  return ifInside(isBelow(at[conv.row], rows), windows ? span.high : 0, store);
 }
 
-void WinogradEmitter::storePixel(ArrayRef<OpFoldResult> at, Value result,
-                                 Cell cell) {
+SmallVector<Value> WinogradEmitter::storeRow(ArrayRef<OpFoldResult> first,
+                                             Span span, ArrayRef<Value> sums,
+                                             Cell cell) {
+  SmallVector<OpFoldResult> at(first);
+  SmallVector<Value> pixels;
+  for (int64_t column = 0; column < span.high; ++column) {
+    at[conv.column] = add(b, first[conv.column], number(b, column));
+    auto store = [&]() -> SmallVector<Value> {
+      Value pixel = storePixel(at, sums[column], cell);
+      return windows ? SmallVector<Value>{pixel} : SmallVector<Value>();
+    };
+    llvm::append_range(pixels, span.checks == Span::Everything
+                                   ? ifInside(isBelow(at[conv.column], columns),
+                                              windows ? 1 : 0, store)
+                                   : store());
+  }
+  return pixels;
+}
+
+// Returns what the epilogue made of it.
+Value WinogradEmitter::storePixel(ArrayRef<OpFoldResult> at, Value sum,
+                                  Cell cell) {
   output.forgetLoads();
   Value start = output.at(conv.root.getDpsInits()[0], outputPosition, at, cell);
-  output.known[conv.root.getResult(0)] =
-      arith::AddFOp::create(b, start, result);
-  output.store(output.at(kernel.getYielded()[0], yieldedPosition, at, cell),
-               kernel.getBlockArgument(*kernel.getDpsInitOperand(0)),
-               yieldedPosition, at, cell);
+  output.known[conv.root.getResult(0)] = arith::AddFOp::create(b, start, sum);
+  Value pixel = output.at(result.value, result.position, at, cell);
+  if (result.output)
+    output.store(pixel, result.output, result.position, at, cell);
   output.known.clear();
+  return pixel;
+}
+
+// The windows of some rows of a tile, from `first` on; those that the image has
+// no more room for do not exist.
+void WinogradEmitter::foldWindows(ArrayRef<OpFoldResult> loops, Span span,
+                                  OpFoldResult first,
+                                  ArrayRef<SmallVector<Value>> pixels,
+                                  Cell cell) {
+  int64_t down = windows->rows, across = windows->columns;
+  auto ifNeeded = [&](bool isNeeded, OpFoldResult last, OpFoldResult end,
+                      llvm::function_ref<void()> body) {
+    if (!isNeeded)
+      return body();
+    ifInside(isBelow(last, end), 0, [&]() -> SmallVector<Value> {
+      body();
+      return {};
+    });
+  };
+  OpFoldResult row = add(b, loops[conv.row], first),
+               lastRow = add(b, row, number(b, down - 1));
+  SmallVector<OpFoldResult> at(windows->op.getNumLoops() + 1, number(b, 0));
+  at[windows->batch] = loops[conv.batch];
+  at[windows->row] = floorDivide(b, row, down);
+  at[windows->channel] = loops[conv.output];
+  ifNeeded(!areRowsAlways(span, 0, tile, rows), lastRow, rows, [&] {
+    for (int64_t begin = 0; begin + across <= span.high; begin += across) {
+      OpFoldResult column = add(b, loops[conv.column], number(b, begin)),
+                   last = add(b, column, number(b, across - 1));
+      at[windows->column] = floorDivide(b, column, across);
+      SmallVector<Value> elements;
+      for (ArrayRef<Value> row : pixels)
+        llvm::append_range(elements, row.slice(begin, across));
+      ifNeeded(span.checks == Span::Everything, last, columns,
+               [&] { storeWindow(at, elements, cell); });
+    }
+  });
+}
+
+void WinogradEmitter::storeWindow(ArrayRef<OpFoldResult> at,
+                                  ArrayRef<Value> elements, Cell cell) {
+  linalg::GenericOp fold = windows->op;
+  TileValues &values = windows->values;
+  values.forgetLoads();
+  Value sofar = values.at(fold.getDpsInits()[0],
+                          fold.getIndexingMapsArray().back(), at, cell);
+  SmallVector<Value> operands(fold->getNumOperands());
+  for (Value element : elements) {
+    operands[windows->image->getOperandNumber()] = element;
+    operands.back() = sofar;
+    sofar = asExtreme(b, values.call(fold.getBody(), operands), sofar);
+  }
+  values.known[fold.getResult(0)] = sofar;
+  const Result &result = windows->result;
+  values.store(values.at(result.value, result.position, at, cell),
+               result.output, result.position, at, cell);
+  values.known.clear();
 }
 
 } // namespace winograd

@@ -43,4 +43,12 @@ struct Extreme {
   }
 };
 
+// A greatest or least element as LLVM's own operation, which machines have one
+// instruction for, and one or two more where NaN need not win in that; any
+// other value as it is. Of zeros of both signs it may be either. What was
+// `before` comes second: x86 asks of the first whether it is NaN, which then
+// waits for no other step.
+mlir::Value asExtreme(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                      mlir::Value before);
+
 } // namespace onnxc

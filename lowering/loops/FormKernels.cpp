@@ -9,8 +9,10 @@
 #include "lowering/loops/PixelFolds.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowTiles.h"
+#include "lowering/loops/WindowFolds.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -31,21 +33,24 @@ struct Group {
   llvm::SetVector<Operation *> ops;
   Operation *last;
   AffineMap position;     // of the result, in the loops of the root
-  linalg::GenericOp fold; // of pixels of the result; null where there is none
+  linalg::GenericOp fold; // of the result; null where there is none
+  Operation *folded;      // it, or the last operation of its own epilogue
 
-  // What is wanted of the kernel. Where sizes are known, the result may be
-  // there for the fold alone.
-  SmallVector<Operation *> yielding() const {
+  // Where sizes are known, the result may be there for the fold alone.
+  bool isFoldedOnly() const {
     auto isFold = [&](Operation *user) { return user == fold; };
     Value result = last->getResult(0);
-    bool isFoldedOnly = fold &&
-                        cast<ShapedType>(result.getType()).hasStaticShape() &&
-                        llvm::all_of(result.getUsers(), isFold);
+    return fold && cast<ShapedType>(result.getType()).hasStaticShape() &&
+           llvm::all_of(result.getUsers(), isFold);
+  }
+
+  // What is wanted of the kernel.
+  SmallVector<Operation *> yielding() const {
     SmallVector<Operation *> ops;
-    if (!isFoldedOnly)
+    if (!isFoldedOnly())
       ops.push_back(last);
     if (fold)
-      ops.push_back(fold);
+      ops.push_back(folded);
     return ops;
   }
 };
@@ -208,11 +213,15 @@ void stayOutside(const Group &group, linalg::GenericOp next,
   missed(group.root, "form-kernels", next) << reason;
 }
 
-// Follows the result through elementwise operations that alone use it.
-void addEpilogue(Group &group, const LoopRoles &roles) {
-  group.position = group.root.getIndexingMapsArray().back();
-  while (group.last->getResult(0).hasOneUse()) {
-    OpOperand &use = *group.last->getResult(0).getUses().begin();
+// Follows the result of `root`, the group's own or its fold, through
+// elementwise operations that alone use it; `last` becomes the last of them, at
+// `position` of the loops of `root`.
+void addEpilogue(Group &group, linalg::GenericOp root, const LoopRoles &roles,
+                 Operation *&last, AffineMap &position) {
+  last = root;
+  position = root.getIndexingMapsArray().back();
+  while (last->getResult(0).hasOneUse()) {
+    OpOperand &use = *last->getResult(0).getUses().begin();
     auto next = dyn_cast<linalg::GenericOp>(use.getOwner());
     if (!next || next->getBlock() != group.root->getBlock() ||
         !isElementwise(next) || !next.isDpsInput(&use))
@@ -221,15 +230,14 @@ void addEpilogue(Group &group, const LoopRoles &roles) {
     if (!map.isPermutation())
       return stayOutside(group, next, "it reads elements more than once");
     AffineMap own = next.getIndexingMapsArray().back();
-    AffineMap position =
-        own.compose(inversePermutation(map)).compose(group.position);
-    if (!isAlongVectors(position, group.root, roles))
+    AffineMap moved = own.compose(inversePermutation(map)).compose(position);
+    if (!isAlongVectors(moved, root, roles))
       return stayOutside(group, next, "it writes across the vectors");
     group.ops.insert(next);
-    group.last = next;
-    group.position = position;
+    last = next;
+    position = moved;
   }
-  for (Operation *user : group.last->getUsers())
+  for (Operation *user : last->getUsers())
     if (auto next = dyn_cast<linalg::GenericOp>(user);
         next && isElementwise(next))
       return stayOutside(group, next, "the result has other users too");
@@ -319,7 +327,7 @@ void cloneInto(OpBuilder &builder, Operation *op, IRMapping &mapping,
 // `scratch` are the types of what the kernel needs beside its outputs.
 void outline(Group &group, Attribute schedule,
              ArrayRef<RankedTensorType> scratch) {
-  OpBuilder builder(group.last);
+  OpBuilder builder(group.isFoldedOnly() ? group.folded : group.last);
   Location loc = group.root.getLoc();
   SmallVector<Operation *> ops = llvm::to_vector(group.ops),
                            yielding = group.yielding();
@@ -416,16 +424,17 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     if (sumsAlongVectors(root, *roles, target) || sharesNothing(root, *roles))
       return;
     packColumns(root, *roles, target);
-    Group group{root, {}, root, {}, {}};
+    Group group{root, {}, root, {}, {}, {}};
     ContractionAttr schedule =
         chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
     addInit(group);
     addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);
-    addEpilogue(group, *roles);
+    addEpilogue(group, root, *roles, group.last, group.position);
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();
+        takeWindows(group, filtering.getTile());
         leaveFoldsOutside(group, group.last->getResult(0),
                           /*foldsPixels=*/false);
         return outline(group, filtering, winogradScratch(root, filtering));
@@ -472,8 +481,41 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       group.ops.insert(part->start);
       group.ops.insert(part->fold);
       group.fold = part->fold;
+      group.folded = part->fold;
       llvm::replace(roots, next, part->rest);
       next.erase();
+      return;
+    }
+  }
+
+  // A pool of the result whose windows divide Winograd's tiles, and what
+  // follows it where nothing else reads the result.
+  void takeWindows(Group &group, int64_t tile) {
+    for (Operation *user : group.last->getUsers()) {
+      auto next = dyn_cast<linalg::GenericOp>(user);
+      if (!next || next->getBlock() != group.root->getBlock())
+        continue;
+      FailureOr<WindowFold> windows = matchWindowFold(next);
+      auto start = next.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+      if (failed(windows) || !start ||
+          group.position != group.root.getIndexingMapsArray().back())
+        continue;
+      if (tile % windows->rows || tile % windows->columns) {
+        stayOutside(group, next, "its windows reach into several tiles");
+        continue;
+      }
+      IRRewriter rewriter(next);
+      if (failed(
+              moveValueDefinitions(rewriter, start.getDpsInits(), group.last)))
+        continue;
+      group.ops.insert(start);
+      group.ops.insert(next);
+      group.fold = next;
+      group.folded = next;
+      AffineMap position;
+      if (group.isFoldedOnly())
+        addEpilogue(group, next, *inferLoopRoles(next), group.folded, position);
+      llvm::replace(roots, next, linalg::GenericOp());
       return;
     }
   }

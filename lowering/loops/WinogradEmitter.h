@@ -4,6 +4,7 @@
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/RowTiles.h"
 #include "lowering/loops/TileValues.h"
+#include "lowering/loops/WindowFolds.h"
 #include "lowering/loops/Winograd.h"
 #include "lowering/loops/WinogradTransforms.h"
 
@@ -38,6 +39,8 @@ public:
 
 private:
   llvm::LogicalResult trace();
+  llvm::LogicalResult traceResult();
+  llvm::LogicalResult traceWindows();
   mlir::OpFoldResult sizeOf(mlir::Value argument, unsigned dimension);
   mlir::OpFoldResult sizeOfLoop(unsigned loop);
   void forEachBlock(mlir::OpFoldResult from, mlir::OpFoldResult to,
@@ -68,11 +71,20 @@ private:
                         mlir::OpFoldResult count);
   void transformOutput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
                        mlir::OpFoldResult at, Cell cell);
-  void storeRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
-                mlir::OpFoldResult row, llvm::ArrayRef<mlir::Value> results,
-                Cell cell);
-  void storePixel(llvm::ArrayRef<mlir::OpFoldResult> at, mlir::Value result,
-                  Cell cell);
+  llvm::SmallVector<mlir::Value>
+  finishRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+            mlir::OpFoldResult row, Cell cell);
+  llvm::SmallVector<mlir::Value>
+  storeRow(llvm::ArrayRef<mlir::OpFoldResult> first, Span span,
+           llvm::ArrayRef<mlir::Value> sums, Cell cell);
+  mlir::Value storePixel(llvm::ArrayRef<mlir::OpFoldResult> at, mlir::Value sum,
+                         Cell cell);
+  void foldWindows(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+                   mlir::OpFoldResult first,
+                   llvm::ArrayRef<llvm::SmallVector<mlir::Value>> pixels,
+                   Cell cell);
+  void storeWindow(llvm::ArrayRef<mlir::OpFoldResult> at,
+                   llvm::ArrayRef<mlir::Value> elements, Cell cell);
 
   void forEach(mlir::OpFoldResult from, mlir::OpFoldResult to, int64_t step,
                llvm::function_ref<void(mlir::OpFoldResult)> body);
@@ -113,7 +125,19 @@ private:
   WinogradTransforms transforms;
   mlir::Value transformed, products, zero;
   mlir::Value grid; // one vector for each point of a tile, on the stack
-  mlir::AffineMap outputPosition, yieldedPosition;
+  mlir::AffineMap outputPosition;
+  // Of the convolution, or of windows of it.
+  struct Result {
+    mlir::Value value;
+    mlir::AffineMap position;
+    mlir::BlockArgument output; // null where nobody else reads it
+  };
+  Result result;
+  struct Windows : WindowFold {
+    TileValues values;
+    Result result;
+  };
+  std::optional<Windows> windows;
   int64_t padTop = 0, padLeft = 0;
   mlir::OpFoldResult height, width; // of the image
   mlir::OpFoldResult rows, columns; // of the result

@@ -55,6 +55,31 @@ def folded_pixels():
             ["n", shape[1], *"hwd"[:len(window)]], made(attributes, folds["mean"], gate), weights, sizes)
 
 
+def pooled_windows():
+    """Pools right behind 3x3 convolutions, with the convolution's result and without it, whose windows lie side by side
+    or not, in images that end inside of a window."""
+    def pooled(pool, attributes, *behind):
+        return [("Conv", "x w b", "c", {"pads": [1] * 4}), ("Relu", "c", "z", {}), (pool, "z", "p", attributes), *behind]
+
+    two = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    windows = {"2x2": two, "4x4": {"kernel_shape": [4, 4], "strides": [4, 4]},
+               "2x4": {"kernel_shape": [2, 4], "strides": [2, 4]}, "2x2, rounded up": {**two, "ceil_mode": 1},
+               "3x3": {"kernel_shape": [3, 3], "strides": [3, 3]}, "3x3, stride 2": {"kernel_shape": [3, 3], "strides": [2, 2]}}
+    alone, beside = [("Sigmoid", "p", "y", {})], [("GlobalMaxPool", "z", "m", {}), ("Add", "p m", "y", {})]
+    for shape, filters in (([1, 32, 24, 28], 48), ([2, 40, 15, 19], 50)):
+        weights = {"w": normal(filters, shape[1], 3, 3, scale=0.1), "b": normal(filters)}
+        sizes = [[1, shape[1], *(size + more for size in shape[2:])] for more in (0, 1, 2, 3)]
+        for name, attributes in windows.items():
+            yield f"MaxPool {name} behind {shape}", chain(shape, pooled("MaxPool", attributes, *alone), weights)
+        for pool in ("MaxPool", "AveragePool"):
+            yield f"{pool} beside {shape}", chain(shape, pooled(pool, two, *beside), weights)
+            yield f"{pool} behind {shape}, any batch", chain(
+                ["n", *shape[1:]], pooled(pool, two, *alone), weights, [[n, *shape[1:]] for n in (1, 3)])
+            yield f"{pool} behind {shape}, any size", chain(
+                [1, shape[1], "h", "w"], pooled(pool, two, *alone), weights, sizes)
+        yield f"AveragePool 4x4 behind {shape}", chain(shape, pooled("AveragePool", windows["4x4"], *alone), weights)
+
+
 def convolutions():
     same = {"pads": [1, 1, 1, 1]}
     yield "3x3, many pixels", convolution([1, 32, 28, 28], 48, (3, 3), **same)
@@ -351,5 +376,5 @@ def samples():
         "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
 
 
-KINDS = (folded_pixels, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools, transposed_convolutions,
-         samples)
+KINDS = (folded_pixels, pooled_windows, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
+         transposed_convolutions, samples)
