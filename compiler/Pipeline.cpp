@@ -97,6 +97,7 @@ void addLoops(OpPassManager &pm, const Options &) {
   addCleanup(pm);
   pm.addPass(createFuseElementwise());
   pm.addPass(createFormKernels());
+  pm.addPass(createFormLineKernels());
   pm.addPass(createFormRowKernels());
   pm.addPass(createKeepPanels());
   addCleanup(pm);

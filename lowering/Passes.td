@@ -328,6 +328,23 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxcDialect", "mlir::tensor::TensorDialect"];
 }
 
+def FormLineKernels : Pass<"form-line-kernels", "mlir::ModuleOp"> {
+  let summary = "Groups a convolution and the pool that alone reads it into one kernel";
+  let description = [{
+    In a kernel `#onnxc.lines` a row of the pool follows the rows of the convolution that its windows have, which are in
+    the cache then; they lie in a line buffer, and the convolution's result never exists as a whole. Rows that two windows
+    share are kept. What tasks begin with they compute by themselves.
+
+    ```mlir
+    %c = onnxc.kernel #onnxc.contraction<...> ins(%x, %w : ...) outs(%e : tensor<1x112x112x64xf32>) { ... }
+    %y = onnxc.kernel #onnxc.contraction<...> ins(%c : tensor<1x112x112x64xf32>) outs(%f : tensor<1x56x56x64xf32>) { ... }
+    // becomes
+    %y:2 = onnxc.kernel #onnxc.lines ins(%x, %w : ...) outs(%f, %s : tensor<1x56x56x64xf32>, tensor<21520xf32>) { ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];
+}
+
 def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
   let summary = "Makes one loop of elementwise chains and of reductions with their producers";
   let description = [{

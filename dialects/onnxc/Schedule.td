@@ -1,4 +1,4 @@
-// How a kernel runs. One attribute per kind of kernel; form-kernels and form-row-kernels choose, expand-kernels obeys.
+// How a kernel runs. One attribute per kind of kernel; form-kernels, form-line-kernels and form-row-kernels choose, expand-kernels obeys.
 #ifndef ONNXC_SCHEDULE
 #define ONNXC_SCHEDULE
 
@@ -49,6 +49,16 @@ def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
   }];
   let parameters = (ins "int64_t":$tile, "int64_t":$tile_rows, "::onnxc::ContractionAttr":$product);
   let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def LinesAttr : AttrDef<OnnxcDialect, "Lines"> {
+  let mnemonic = "lines";
+  let summary = "A convolution and the pool that reads it, by way of a line buffer";
+  let description = [{
+    The body is two kernels, of which only the second one's result is stored. Rows of the first one's result lie in
+    scratch, as many as a window of the pool has; a row of the pool is computed as soon as they are there.
+  }];
+  let assemblyFormat = "";
 }
 
 def RowsAttr : AttrDef<OnnxcDialect, "Rows"> {

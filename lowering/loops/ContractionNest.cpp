@@ -227,13 +227,19 @@ static LogicalResult addFold(ContractionNest &nest, TileValues &values,
 
 static void restrict(ImplicitLocOpBuilder &b, ContractionNest &nest,
                      TileValues &values, const LoopRanges &ranges) {
+  nest.begins.assign(nest.sizes.size(), number(b, 0));
   for (auto [loop, begin, size] : ranges.ranges) {
     nest.sizes[loop] = size;
+    nest.begins[loop] = begin;
     for (auto &[key, access] : values.accesses)
       if (!ranges.partial.contains(key.first))
         access.offset =
             add(b, access.offset, multiply(b, access.strides[loop], begin));
   }
+  for (auto [tensor, elements] : ranges.partial)
+    for (auto &[key, access] : values.accesses)
+      if (key.first == tensor)
+        access.offset = add(b, access.offset, number(b, elements));
 }
 
 FailureOr<ContractionNest>

@@ -9,7 +9,8 @@ struct ContractionNest {
   mlir::linalg::GenericOp root;
   ContractionAttr schedule;
   LoopRoles roles;
-  llvm::SmallVector<mlir::OpFoldResult> sizes; // per loop of the root
+  llvm::SmallVector<mlir::OpFoldResult> sizes;  // per loop of the root
+  llvm::SmallVector<mlir::OpFoldResult> begins; // of the part to be computed
   // Outer loops in order; `row`, where there is one, is none of them.
   llvm::SmallVector<unsigned> batches, pixels;
   std::optional<unsigned> row;
@@ -51,14 +52,15 @@ mlir::FailureOr<mlir::AffineMap>
 positionOfYielded(mlir::Value tensor, mlir::linalg::GenericOp root);
 
 // The part of a contraction that is to be computed: `size` iterations of some
-// loops, from `begin` on.
+// loops, from `begin` on. Partial tensors hold that part only, which begins so
+// many elements behind what the first iteration would have.
 struct LoopRanges {
   struct Range {
     unsigned loop;
     mlir::OpFoldResult begin, size;
   };
   llvm::SmallVector<Range> ranges;
-  llvm::SmallPtrSet<mlir::Value, 2> partial; // hold that part only
+  llvm::MapVector<mlir::Value, int64_t> partial;
 };
 
 mlir::FailureOr<ContractionNest>

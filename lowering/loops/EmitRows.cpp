@@ -396,7 +396,7 @@ void Emitter::emitProduct(Step &step, const Place &at, int64_t rows) {
   for (auto [inside, outside] :
        llvm::zip(step.product.getBodyBlock()->getArguments(), step.arguments))
     if (buffers.isRow(outside))
-      part.partial.insert(inside);
+      part.partial[inside] = 0;
   if (failed(emitContraction(b, step.product, step.arguments, part)))
     status = failure();
 }

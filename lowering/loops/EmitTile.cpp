@@ -195,10 +195,11 @@ ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
   if (isRow && tile.border == Tile::Inside)
     return {number(b, 0), taps};
   OpFoldResult first = number(b, -window.low);
-  if (window.pixel)
-    first =
-        add(b, first,
-            multiply(b, tile.loops[*window.pixel], number(b, window.scale)));
+  if (window.pixel) {
+    OpFoldResult pixel =
+        add(b, nest.begins[*window.pixel], tile.loops[*window.pixel]);
+    first = add(b, first, multiply(b, pixel, number(b, window.scale)));
+  }
   OpFoldResult last = first;
   if (isRow && tile.rows > 1) {
     last = add(b, first, number(b, (tile.rows - 1) * window.scale));

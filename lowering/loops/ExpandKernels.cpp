@@ -6,6 +6,7 @@
 #include "lowering/Passes.h"
 #include "dialects/onnxc/KernelFunction.h"
 #include "lowering/loops/EmitContraction.h"
+#include "lowering/loops/EmitLines.h"
 #include "lowering/loops/EmitPack.h"
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/KernelWork.h"
@@ -213,6 +214,8 @@ private:
       return emitPack(b, kernel, arguments);
     if (isa<RowsAttr>(kernel.getSchedule()))
       return emitRows(b, kernel, arguments);
+    if (isa<LinesAttr>(kernel.getSchedule()))
+      return emitLines(b, kernel, arguments);
     return kernel.emitOpError("has a schedule that nothing expands: ")
            << kernel.getSchedule();
   }

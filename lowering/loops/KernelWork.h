@@ -18,6 +18,10 @@ inline constexpr llvm::StringLiteral innerAttrName = "onnxc.inner";
 // one; it makes what it reads of scratch.
 inline constexpr llvm::StringLiteral stepAttrName = "onnxc.step";
 
+// On a comparison of a loop's variable with where the loop begins, which is
+// where the share of a task does.
+inline constexpr llvm::StringLiteral firstAttrName = "onnxc.first";
+
 // On a loop: it is a part of one tile, and what it reads another part wrote. On
 // scratch: nothing in it outlives a tile.
 inline constexpr llvm::StringLiteral tileAttrName = "onnxc.tile";
@@ -31,5 +35,8 @@ inline constexpr int64_t unknownSize = 8;
 // Cycles of one core, roughly: the longer one of calculating and of moving the
 // operands' bytes.
 int64_t workOf(mlir::Operation *op, TargetAttr target);
+
+// Cycles of a task, about 5 us: a region costs its workers 1 us.
+inline constexpr int64_t leastWork = int64_t(1) << 14;
 
 } // namespace onnxc

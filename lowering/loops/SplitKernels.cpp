@@ -30,8 +30,6 @@ namespace onnxc {
 
 namespace {
 
-// Cycles of a task, about 5 us: a region costs its workers 1 us.
-constexpr int64_t leastWork = int64_t(1) << 14;
 constexpr int64_t mostTasks = 64;
 // So many steps keep workers busy equally long. Parts of a step read the same
 // weights, each anew: transformers took 1.05 to 1.14 times as long on two cores
@@ -212,6 +210,9 @@ void Splitter::restrict(scf::ForOp loop, Value from, Value to) {
   };
   loop.setLowerBound(at(from));
   loop.setUpperBound(at(to));
+  for (Operation *user : loop.getInductionVar().getUsers())
+    if (user->hasAttr(firstAttrName))
+      user->setOperand(1, loop.getLowerBound());
 }
 
 void Splitter::split() {
