@@ -320,7 +320,8 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
 
     A fold over pixels of the result, as the mean of a squeeze and excitation, joins where their number is known: tiles
     fold their rows while they hold them, and the result is stored only if something else reads it. What tasks share is
-    not folded: where that is rows of the image, the kernel yields a sum for each row.
+    not folded: where that is rows of the image, the kernel yields a sum for each row. So does a pool of a Winograd
+    convolution whose windows lie side by side and divide its tiles.
 
     An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
     `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers.
@@ -339,7 +340,7 @@ def FormLineKernels : Pass<"form-line-kernels", "mlir::ModuleOp"> {
     %c = onnxc.kernel #onnxc.contraction<...> ins(%x, %w : ...) outs(%e : tensor<1x112x112x64xf32>) { ... }
     %y = onnxc.kernel #onnxc.contraction<...> ins(%c : tensor<1x112x112x64xf32>) outs(%f : tensor<1x56x56x64xf32>) { ... }
     // becomes
-    %y:2 = onnxc.kernel #onnxc.lines ins(%x, %w : ...) outs(%f, %s : tensor<1x56x56x64xf32>, tensor<21520xf32>) { ... }
+    %y:2 = onnxc.kernel #onnxc.lines ins(%x, %w : ...) outs(%f, %s : tensor<1x56x56x64xf32>, tensor<21568xf32>) { ... }
     ```
   }];
   let dependentDialects = ["mlir::tensor::TensorDialect", "onnxc::OnnxcDialect"];

@@ -292,6 +292,12 @@ Method methodOfKernel(KernelOp kernel) {
     return {"row kernel with products",
             fmt::format("{}, {} rows at once", loops, schedule.getTile()), ""};
   }
+  if (isa<LinesAttr>(attribute)) {
+    KernelOp producer = *kernel.getBodyBlock()->getOps<KernelOp>().begin();
+    Method made = methodOfKernel(producer);
+    return {made.algorithm + " and pooling",
+            made.schedule + ", by way of a line buffer", ""};
+  }
   if (auto schedule = dyn_cast<SquaresAttr>(attribute))
     return {"packing", fmt::format("{0}x{0} squares", schedule.getSize()), ""};
   // A kind that this file does not know calls itself what it is.

@@ -19,6 +19,8 @@ namespace {
 
 // Elements behind the line buffer's last row: rows move by whole vectors.
 constexpr int64_t gap = 64;
+// Rows of the pool that a task computes at least.
+constexpr int64_t fewestRows = 6;
 
 // The contraction of a pool, where it reads the image, and how many rows of
 // padding lie in front of that.
@@ -274,13 +276,32 @@ RankedTensorType lineBuffer(const Lines &lines) {
       getElementTypeOrSelf(lines.image->get().getType()));
 }
 
-LogicalResult emitLines(ImplicitLocOpBuilder &b, KernelOp kernel,
-                        ValueRange arguments) {
+static FailureOr<Lines> linesOf(KernelOp kernel) {
   auto parts = llvm::to_vector(kernel.getBodyBlock()->getOps<KernelOp>());
-  FailureOr<Lines> lines = parts.size() == 2 ? matchLines(parts[0], parts[1])
-                                             : FailureOr<Lines>(failure());
+  FailureOr<Lines> lines = failure();
+  if (parts.size() == 2)
+    lines = matchLines(parts[0], parts[1]);
   if (failed(lines))
     return kernel.emitOpError("expected a kernel and the pool that reads it");
+  return lines;
+}
+
+int64_t workOfLines(KernelOp kernel, TargetAttr target) {
+  int64_t work = workOf(kernel, target);
+  FailureOr<Lines> lines = linesOf(kernel);
+  if (failed(lines) || lines->taps <= lines->stride)
+    return work;
+  auto pool = cast<ShapedType>(kernel.getOutputs()[0].getType());
+  int64_t images = pool.isDynamicDim(0) ? unknownSize : pool.getDimSize(0),
+          shares = std::max<int64_t>(pool.getDimSize(1) / fewestRows, 1);
+  return std::min(work, images * shares * leastWork);
+}
+
+LogicalResult emitLines(ImplicitLocOpBuilder &b, KernelOp kernel,
+                        ValueRange arguments) {
+  FailureOr<Lines> lines = linesOf(kernel);
+  if (failed(lines))
+    return failure();
   return LineEmitter(b, *lines, arguments).emit();
 }
 

@@ -21,9 +21,9 @@ mlir::FailureOr<Lines> matchLines(KernelOp producer, KernelOp pool);
 // Scratch for the rows of a window, which lies behind the kernel's output.
 mlir::RankedTensorType lineBuffer(const Lines &lines);
 
-// Rows of the pool that a task should compute at least: so few are the rows of
-// the producer that the task before it computes, too.
-constexpr int64_t fewestRows = 6;
+// What the kernel counts as where it is divided into tasks: so little that the
+// rows which two of them compute are few.
+int64_t workOfLines(KernelOp kernel, TargetAttr target);
 
 // `arguments` are the kernel's operands in a function of its own.
 llvm::LogicalResult emitLines(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,

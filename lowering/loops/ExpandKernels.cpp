@@ -176,7 +176,9 @@ private:
       function.setNoInline(true);
       if (SmallVector<StringRef> hints = hintsFor(kernel); !hints.empty())
         function->setAttr("passthrough", builder.getStrArrayAttr(hints));
-      int64_t work = workOf(kernel, target) / int64_t(parts.size());
+      int64_t work = isa<LinesAttr>(kernel.getSchedule())
+                         ? workOfLines(kernel, target)
+                         : workOf(kernel, target) / int64_t(parts.size());
       function->setAttr(workAttrName, builder.getI64IntegerAttr(work));
       int64_t scratch = scratchCount(kernel);
       if (scratch && parts.size() == 1)

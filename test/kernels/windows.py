@@ -80,6 +80,30 @@ def pooled_windows():
         yield f"AveragePool 4x4 behind {shape}", chain(shape, pooled("AveragePool", windows["4x4"], *alone), weights)
 
 
+def lines():
+    """Pools right behind convolutions that go row by row, so that windows of several rows are kept in between."""
+    windows = {"2x2": {"kernel_shape": [2, 2], "strides": [2, 2]}, "3x3, stride 1": {"kernel_shape": [3, 3], "pads": [1] * 4},
+               "3x3, stride 2": {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4},
+               "3x2, rounded up": {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [0, 1, 1, 0], "ceil_mode": 1},
+               "2x3, stride 3": {"kernel_shape": [2, 3], "strides": [3, 3]}, "5x1": {"kernel_shape": [5, 1], "strides": [2, 1]}}
+    for name, shape, filters, window, attributes in (
+            ("3x3, stride 2", [1, 3, 45, 57], 40, (3, 3), {"strides": [2, 2], "pads": [1] * 4}),
+            ("5x5", [2, 3, 24, 31], 20, (5, 5), {"pads": [2] * 4}), ("1x1", [1, 16, 24, 40], 24, (1, 1), {}),
+            ("depthwise", [1, 24, 25, 30], 24, (3, 3), {"group": 24, "pads": [1] * 4}),
+            ("3-D", [1, 4, 13, 6, 15], 16, (3, 3, 3), {"pads": [1] * 6})):
+        rank = len(window)
+        weights = {"w": normal(filters, shape[1] // attributes.get("group", 1), *window, scale=0.2), "b": normal(filters)}
+        for kind, pool in windows.items():
+            pool = {key: [1] * (rank - 2) + value if key != "pads" and key != "ceil_mode" else value for key, value in pool.items()}
+            if rank == 3:
+                pool.pop("pads", None)
+            steps = [("Conv", "x w b", "c", attributes), ("Relu", "c", "z", {}), ("MaxPool", "z", "p", pool), ("Sigmoid", "p", "y", {})]
+            yield f"pool {kind} of rows of {name}", chain(shape, steps, weights)
+        steps[2] = ("AveragePool", "z", "p", {**windows["2x2"], "kernel_shape": [2] * rank, "strides": [2] * rank})
+        yield f"means of rows of {name}, any batch", chain(
+            ["n", *shape[1:]], steps, weights, [[n, *shape[1:]] for n in (1, 3)])
+
+
 def convolutions():
     same = {"pads": [1, 1, 1, 1]}
     yield "3x3, many pixels", convolution([1, 32, 28, 28], 48, (3, 3), **same)
@@ -376,5 +400,5 @@ def samples():
         "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
 
 
-KINDS = (folded_pixels, pooled_windows, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
+KINDS = (folded_pixels, pooled_windows, lines, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
          transposed_convolutions, samples)

@@ -14,7 +14,8 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 
 // Windows that tiles are made of: the pool and what follows it are part of the kernel, which stores nothing else.
 // CHECK-LABEL: @side_by_side
-// CHECK: onnxc.kernel #onnxc.winograd<tile = 4, {{.*}} outs({{[^:]*}} : tensor<1x14x14x64xf32>, tensor<36x{{[0-9]+}}xf32>, tensor<36x{{[0-9]+}}xf32>)
+// CHECK: onnxc.kernel #onnxc.winograd<tile = 4
+// CHECK-SAME: outs({{[^:]*}} : tensor<1x14x14x64xf32>, tensor<36x{{[0-9]+}}xf32>, tensor<36x{{[0-9]+}}xf32>)
 // CHECK: arith.maximumf
 // CHECK: arith.negf
 // CHECK-NOT: onnxc.kernel
@@ -55,7 +56,8 @@ func.func @side_by_side(%x: tensor<1x30x30x64xf32>, %t: tensor<36x4x64x16xf32>) 
 
 // Others read the convolution's result as well: both are stored, and what follows the pool is not part of it.
 // CHECK-LABEL: @beside
-// CHECK: %[[Y:.*]]:4 = onnxc.kernel #onnxc.winograd<tile = 4, {{.*}} outs({{[^:]*}} : tensor<1x28x28x64xf32>, tensor<1x14x14x64xf32>, {{.*}})
+// CHECK: %[[Y:.*]]:4 = onnxc.kernel #onnxc.winograd<tile = 4
+// CHECK-SAME: outs({{[^:]*}} : tensor<1x28x28x64xf32>, tensor<1x14x14x64xf32>, {{.*}})
 // CHECK: return %[[Y]]#0, %[[Y]]#1
 func.func @beside(%x: tensor<1x30x30x64xf32>, %t: tensor<36x4x64x16xf32>) -> (tensor<1x28x28x64xf32>, tensor<1x14x14x64xf32>) {
   %zero = arith.constant 0.0 : f32
