@@ -23,6 +23,7 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 
 // Of a row that is not a task's first one, the line that it shares with the row before it moves up, and two are made.
 // CODE: func.func private @k_kernel
+// CODE: scf.for {{.*}} to %c1 step
 // CODE: scf.for %[[ROW:.*]] = %[[FIRST:.*]] to
 // CODE: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[ROW]], %[[FIRST]] {onnxc.first}
 // CODE: scf.if %[[IS_FIRST]] {
