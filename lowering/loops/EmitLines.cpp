@@ -54,6 +54,12 @@ FailureOr<ImageAccess> accessOf(KernelOp pool, OpOperand &image) {
   return access;
 }
 
+// Whether tiles of the contraction go down the rows that `row` walks.
+bool tilesGoAlong(linalg::GenericOp root, unsigned row) {
+  SmallVector<unsigned> pixels = inferLoopRoles(root)->pixels;
+  return !pixels.empty() && pixels.back() == row;
+}
+
 // The loop over the rows of a window, where the image is read at a multiple of
 // `row` and at that loop, for each image of the loop `batch`.
 std::optional<unsigned> tapOfRows(const ImageAccess &access, unsigned batch,
@@ -246,7 +252,9 @@ FailureOr<Lines> matchLines(KernelOp producer, KernelOp pool) {
   FailureOr<SmallVector<unsigned>> made = outerLoops(outputOf(producer), 2),
                                    pooled = outerLoops(outputOf(pool), 2);
   FailureOr<ImageAccess> access = accessOf(pool, image);
-  if (failed(made) || failed(pooled) || failed(access))
+  if (failed(made) || failed(pooled) || failed(access) ||
+      tilesGoAlong(*findContraction(producer), made->back()) ||
+      tilesGoAlong(access->root, pooled->back()))
     return failure();
   unsigned batch = (*pooled)[0], row = (*pooled)[1];
   std::optional<unsigned> tap = tapOfRows(*access, batch, row);

@@ -99,6 +99,9 @@ def lines():
                 pool.pop("pads", None)
             steps = [("Conv", "x w b", "c", attributes), ("Relu", "c", "z", {}), ("MaxPool", "z", "p", pool), ("Sigmoid", "p", "y", {})]
             yield f"pool {kind} of rows of {name}", chain(shape, steps, weights)
+        if rank == 2:
+            large = [("MaxPool", "s", "l", {"kernel_shape": [5, 5], "pads": [2] * 4}), ("Add", "l s", "y", {})]
+            yield f"large pool of rows of {name}", chain(shape, steps[:2] + [("Sigmoid", "z", "s", {}), *large], weights)
         steps[2] = ("AveragePool", "z", "p", {**windows["2x2"], "kernel_shape": [2] * rank, "strides": [2] * rank})
         yield f"means of rows of {name}, any batch", chain(
             ["n", *shape[1:]], steps, weights, [[n, *shape[1:]] for n in (1, 3)])
