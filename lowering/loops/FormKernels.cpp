@@ -455,7 +455,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     else
       schedule = blockedForCache(schedule, target, shapeOf(root, *roles),
                                  holdsPartialSums(group));
-    bool isBlocked = schedule.getBlock() || schedule.getGroup() > 1;
+    bool isBlocked = schedule.getBlock() || schedule.getGroup() > 1 ||
+                     schedule.getDepth();
     if (!isBlocked)
       takeFold(group, *roles, schedule);
     leaveFoldsOutside(group, group.last->getResult(0), !isBlocked);
