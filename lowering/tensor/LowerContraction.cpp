@@ -539,15 +539,17 @@ struct LowerEinsum : OpConversionPattern<EinsumOp> {
     SmallVector<IteratorType> iterators(loops.size(), IteratorType::reduction);
     std::fill_n(iterators.begin(), kept.size(), IteratorType::parallel);
     Type wide = result.element;
-    Value start =
-        linalg::FillOp::create(builder, zeroOf(builder, storageType(wide)),
-                               emptyOf(builder, result.sizes, wide))
-            .getResult(0);
-    auto body = [](ScalarBuilder &, ArrayRef<Scalar> args) {
+    bool sums = loops.size() > kept.size();
+    Value start = emptyOf(builder, result.sizes, wide);
+    if (sums)
+      start = linalg::FillOp::create(builder,
+                                     zeroOf(builder, storageType(wide)), start)
+                  .getResult(0);
+    auto body = [&](ScalarBuilder &, ArrayRef<Scalar> args) {
       Scalar product = args[0];
       for (Scalar factor : args.drop_front().drop_back())
         product = product * factor;
-      return SmallVector<Scalar>{args.back() + product};
+      return SmallVector<Scalar>{sums ? args.back() + product : product};
     };
     result.value =
         generic(builder, values, from, start, wide, maps, iterators, body)
