@@ -26,6 +26,8 @@ namespace {
 // Multiply-adds of a row that could be done while a pixel of a padded copy is
 // written and read.
 constexpr int64_t fillingCost = 8;
+// How long a row is taken for that only the run knows.
+constexpr int64_t usualRow = 256;
 
 // A kernel to be: its operations, the last of which makes its result.
 struct Group {
@@ -122,12 +124,20 @@ bool ignoresPadding(linalg::GenericOp root, OpOperand *input,
 }
 
 // Whether rows at the ends of the image would be computed one by one, and that
-// takes longer than to fill in what is around the image.
-bool isMostlyBorder(linalg::GenericOp root, const Border &border, int64_t size,
-                    int64_t rows) {
+// takes longer than to fill in what is around the image. Where only the run
+// knows how long rows are, those of a depthwise window would be.
+bool isMostlyBorder(linalg::GenericOp root, const LoopRoles &roles,
+                    const Border &border, int64_t size, int64_t rows) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  if (!border.pixel || llvm::any_of(extents, ShapedType::isDynamic) ||
-      ShapedType::isDynamic(size))
+  if (!border.pixel || ShapedType::isDynamic(extents[border.tap]))
+    return false;
+  if (ShapedType::isDynamic(size)) {
+    int64_t beside = (extents[border.tap] - 1) * border.dilation;
+    return border.scale == 1 && isDepthwise(root, roles) &&
+           roles.reductions.size() == 1 &&
+           beside * extents[border.tap] > fillingCost * usualRow;
+  }
+  if (llvm::any_of(extents, ShapedType::isDynamic))
     return false;
   int64_t extent = extents[*border.pixel], taps = extents[border.tap];
   RowWindow window{border.scale, border.low, (taps - 1) * border.dilation + 1,
@@ -151,7 +161,7 @@ tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
   for (const Border &border : borders) {
     int64_t size = pad.getSourceType().getDimSize(border.dimension);
     if (roles.pixels.empty() || border.pixel != roles.pixels.back() ||
-        !isMostlyBorder(root, border, size, rows))
+        !isMostlyBorder(root, roles, border, size, rows))
       continue;
     OpBuilder builder(pad);
     OpFoldResult zero = builder.getIndexAttr(0);
@@ -455,8 +465,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     else
       schedule = blockedForCache(schedule, target, shapeOf(root, *roles),
                                  holdsPartialSums(group));
-    bool isBlocked = schedule.getBlock() || schedule.getGroup() > 1 ||
-                     schedule.getDepth();
+    bool isBlocked =
+        schedule.getBlock() || schedule.getGroup() > 1 || schedule.getDepth();
     if (!isBlocked)
       takeFold(group, *roles, schedule);
     leaveFoldsOutside(group, group.last->getResult(0), !isBlocked);

@@ -122,6 +122,10 @@ def convolutions():
     yield "3x3, one output channel", convolution([2, 24, 18, 37], 1, (3, 3), **same)
     yield "5x5, three output channels", convolution([1, 24, 20, 48], 3, (5, 5), pads=[2, 2, 2, 2])
     yield "3x3, three output channels of a first layer", convolution([1, 40, 20, 33], 3, (3, 3), before=False, **same)
+    long = {"w": normal(40, 1, 63, scale=0.1), "b": normal(40)}
+    yield "63 taps of a row of any length", chain(
+        ["n", 40, "t"], [("Conv", "x w b", "c", {"group": 40, "pads": [31, 31]}), ("Relu", "c", "y", {})], long,
+        [[1, 40, t] for t in (1, 7, 64, 200)] + [[2, 40, 75]])
     yield "nine taps, two output channels", convolution([2, 24, 100], 2, (9,), pads=[4, 4])
     yield "3x3, stride 2", convolution([1, 24, 15, 18], 32, (3, 3), strides=[2, 2], **same)
     yield "3x3, dilated", convolution([1, 24, 17, 17], 16, (3, 3), dilations=[2, 2], pads=[2] * 4)
