@@ -38,13 +38,14 @@ def folded_pixels():
     for name, shape, filters, window, attributes in (
             ("depthwise", [1, 20, 15, 15], 20, (3, 3), {"group": 20, "pads": [1] * 4}),
             ("depthwise, stride 2, batch 3", [3, 72, 14, 18], 72, (5, 5), {"group": 72, "strides": [2, 2], "pads": [2] * 4}),
-            ("1x1", [1, 16, 7, 7], 600, (1, 1), {}), ("1x1, deep", [1, 2048, 6, 6], 256, (1, 1), {}), ("1x1, wide", [2, 16, 9, 40], 24, (1, 1), {}),
+            ("1x1", [1, 16, 7, 7], 600, (1, 1), {}), ("1x1, deep", [1, 2048, 6, 6], 256, (1, 1), {}),
+            ("1x1, wide", [2, 16, 9, 40], 24, (1, 1), {}),
             ("3x3, stride 2", [1, 24, 21, 30], 40, (3, 3), {"strides": [2, 2], "pads": [1] * 4}),
             ("grouped", [1, 48, 13, 13], 48, (3, 3), {"group": 4, "pads": [1] * 4}),
             ("1-D", [1, 16, 50], 300, (3,), {"pads": [1, 1]}), ("3-D", [1, 8, 5, 6, 7], 20, (3, 3, 3), {"pads": [1] * 6})):
         weights = {"v": normal(shape[1], shape[1], *[1] * len(window), scale=shape[1] ** -0.5),
-                   "w": normal(filters, shape[1] // attributes.get("group", 1), *window, scale=0.2), "two": np.int64([2]),
-                   "last": np.int64([-1])}
+                   "w": normal(filters, shape[1] // attributes.get("group", 1), *window, scale=min(0.2, shape[1] ** -0.5)),
+                   "two": np.int64([2]), "last": np.int64([-1])}
         for kind, fold in folds.items():
             yield f"{name}, {kind} alone", chain(shape, made(attributes, fold[:2] + ("y", {})), weights)
             yield f"{name}, {kind} beside", chain(shape, made(attributes, fold, gate), weights)
@@ -94,10 +95,10 @@ def lines():
         rank = len(window)
         weights = {"w": normal(filters, shape[1] // attributes.get("group", 1), *window, scale=0.2), "b": normal(filters)}
         for kind, pool in windows.items():
-            pool = {key: [1] * (rank - 2) + value if key != "pads" and key != "ceil_mode" else value for key, value in pool.items()}
             if rank == 3:
-                pool.pop("pads", None)
-            steps = [("Conv", "x w b", "c", attributes), ("Relu", "c", "z", {}), ("MaxPool", "z", "p", pool), ("Sigmoid", "p", "y", {})]
+                pool = {key: [1] + pool[key] for key in ("kernel_shape", "strides") if key in pool}
+            steps = [("Conv", "x w b", "c", attributes), ("Relu", "c", "z", {}), ("MaxPool", "z", "p", pool),
+                     ("Sigmoid", "p", "y", {})]
             yield f"pool {kind} of rows of {name}", chain(shape, steps, weights)
         if rank == 2:
             large = [("MaxPool", "s", "l", {"kernel_shape": [5, 5], "pads": [2] * 4}), ("Add", "l s", "y", {})]
