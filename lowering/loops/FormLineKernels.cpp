@@ -13,17 +13,22 @@ namespace onnxc {
 namespace {
 
 // Whether the rows of a window are little beside the image, and stay in the
-// cache with what the producer reads. Its tiles are those of single rows.
+// cache with what the producer reads; panels of weights that are outside of its
+// pixels would come by once for each row. Memory of bare machines is worth
+// that. Tiles of the producer are those of single rows.
 bool isWorthIt(const Lines &lines, TargetAttr target) {
-  auto schedule = cast<ContractionAttr>(KernelOp(lines.producer).getSchedule());
+  KernelOp producer = lines.producer;
+  auto schedule = cast<ContractionAttr>(producer.getSchedule());
   auto type = cast<RankedTensorType>(lines.image->get().getType());
   int64_t bytes = lineBuffer(lines).getNumElements() *
                   llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  return schedule.getOuter() == LoopOrder::Pixels && schedule.getBlock() == 0 &&
-         schedule.getGroup() == 1 && schedule.getDepth() == 0 &&
-         type.getDimSize(2) >= schedule.getRows() &&
-         2 * lines.taps <= lines.rows && target &&
-         (target.getL2ForBlocks() == 0 || bytes <= target.getL2ForBlocks() / 2);
+  bool isBlocked =
+      schedule.getBlock() || schedule.getGroup() > 1 || schedule.getDepth();
+  if (!target || isBlocked || type.getDimSize(2) < schedule.getRows() ||
+      2 * lines.taps > lines.rows)
+    return false;
+  return !target.getHeap() || (schedule.getOuter() == LoopOrder::Pixels &&
+                               bytes <= target.getL2ForBlocks() / 2);
 }
 
 void formKernel(const Lines &lines, tensor::EmptyOp place) {

@@ -282,6 +282,8 @@ struct LowerPool : OpInterfaceConversionPattern<PoolOpInterface> {
     FailureOr<Window> window = op.window(inputs);
     if (failed(window))
       return failure();
+    if (llvm::any_of(shapes->front(), [](Index size) { return size.is(0); }))
+      return replaceByNothing(builder, op, *shapes, rewriter);
     Pool pool{builder, op, *window, x.element, channelsLast(shapes->front())};
     Value image = toChannelsLast(builder, x.lowered);
     bool withPositions =
@@ -304,6 +306,21 @@ struct LowerPool : OpInterfaceConversionPattern<PoolOpInterface> {
     for (auto [value, result] : llvm::zip_equal(results, op->getResults()))
       value = castTo(builder, value,
                      getTypeConverter()->convertType(result.getType()));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+  // Where no window fits into the image.
+  LogicalResult replaceByNothing(ImplicitLocOpBuilder &builder, Operation *op,
+                                 ArrayRef<Sizes> shapes,
+                                 ConversionPatternRewriter &rewriter) const {
+    SmallVector<Value> results;
+    for (OpResult result : op->getResults()) {
+      auto type = cast<RankedTensorType>(
+          getTypeConverter()->convertType(result.getType()));
+      Value none = emptyOf(builder, shapes.front(), type.getElementType());
+      results.push_back(castTo(builder, none, type));
+    }
     rewriter.replaceOp(op, results);
     return success();
   }
