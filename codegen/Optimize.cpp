@@ -3,7 +3,9 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/ProfDataUtils.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -46,6 +48,50 @@ static void countIterations(Function &function,
   }
 }
 
+// The only lane that a mask has; nothing where it has more, or the run knows.
+static std::optional<unsigned> onlyLane(Value *mask) {
+  auto *type = dyn_cast<FixedVectorType>(mask->getType());
+  auto *constant = dyn_cast<Constant>(mask);
+  std::optional<unsigned> only;
+  for (unsigned lane = 0; constant && type && lane < type->getNumElements();
+       ++lane) {
+    Constant *bit = constant->getAggregateElement(lane);
+    if (!bit || (!bit->isNullValue() && !bit->isOneValue()) ||
+        (only && bit->isOneValue()))
+      return std::nullopt;
+    if (bit->isOneValue())
+      only = lane;
+  }
+  return only;
+}
+
+// Stores of one lane as what they are. LLVM 22 does so late, where it forgets
+// for x86 that the vector has wider elements before: it writes those, over what
+// lies behind the element.
+static void storeSingleLanes(Function &function) {
+  for (Instruction &instruction :
+       make_early_inc_range(instructions(function))) {
+    auto *store = dyn_cast<IntrinsicInst>(&instruction);
+    if (!store || store->getIntrinsicID() != Intrinsic::masked_store)
+      continue;
+    std::optional<unsigned> lane =
+        onlyLane(store->getArgOperand(store->arg_size() - 1));
+    if (!lane)
+      continue;
+    IRBuilder<> builder(store);
+    Value *element =
+        builder.CreateExtractElement(store->getArgOperand(0), *lane);
+    Value *place = builder.CreateConstGEP1_32(element->getType(),
+                                              store->getArgOperand(1), *lane);
+    uint64_t bytes =
+        function.getDataLayout().getTypeStoreSize(element->getType());
+    Align vector = store->getParamAlign(1).valueOrOne();
+    builder.CreateAlignedStore(element, place,
+                               commonAlignment(vector, *lane * bytes));
+    store->eraseFromParent();
+  }
+}
+
 void optimize(Module &module, TargetMachine &machine, unsigned level) {
   for (Function &function : module)
     if (function.hasFnAttribute(rolledAttrName))
@@ -70,9 +116,11 @@ void optimize(Module &module, TargetMachine &machine, unsigned level) {
           ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)
           : builder.buildPerModuleDefaultPipeline(levels[std::min(level, 3u)]);
   passes.run(module, modules);
-  for (Function &function : module)
+  for (Function &function : module) {
+    storeSingleLanes(function);
     if (function.hasFnAttribute(countedAttrName))
       countIterations(function, functions);
+  }
 }
 
 } // namespace onnxc
