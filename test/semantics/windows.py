@@ -22,7 +22,7 @@ bits of f32. Between DequantizeLinear and QuantizeLinear of one scale, many an e
         [f32([[[[1, 2]]]])], f32(shape=(1, 1, 1, 0)), reference=REFUSES,
         attributes={"kernel_shape": [1, 3]}),
     Row("MaxPool", "a window larger than the image, strides: no result", [f32([[[[1, 2]]]])], f32(shape=(1, 1, 1, 0)),
-        reference=f32([[[[2]]]]), attributes={"kernel_shape": [1, 3], "strides": [1, 2]}),
+        ort=f32([[[[2]]]]), attributes={"kernel_shape": [1, 3], "strides": [1, 2]}),
     Row("MaxPool", "a window larger than the image, ceil_mode: what there is", [f32([[[[1, 2]]]])], f32([[[[2]]]]),
         attributes={"kernel_shape": [1, 3], "strides": [1, 2], "ceil_mode": 1}),
     Row("AveragePool", "a window larger than the image, ceil_mode: the mean of what there is", [f32([[[[1, 2]]]])],
