@@ -1,4 +1,5 @@
-// How a kernel runs. One attribute per kind of kernel; form-kernels, form-line-kernels and form-row-kernels choose, expand-kernels obeys.
+// How a kernel runs. One attribute per kind of kernel; form-kernels, form-line-kernels and form-row-kernels choose,
+// expand-kernels obeys.
 #ifndef ONNXC_SCHEDULE
 #define ONNXC_SCHEDULE
 
