@@ -183,9 +183,23 @@ private:
 
 } // namespace
 
+// Whether the distance of neighbours along `loop` is known in all that is
+// multiplied.
+static bool isPitchKnown(linalg::GenericOp root, TileValues &values,
+                         unsigned loop) {
+  return llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    auto entry = values.accesses.find({input->get(), map});
+    return entry == values.accesses.end() ||
+           getConstantIntValue(entry->second.strides[loop]);
+  });
+}
+
 // The loop that runs down a tile: the innermost pixel loop with enough rows,
-// else the longest one. What the run alone knows may be a batch of one.
-static void chooseRow(ContractionNest &nest, const Collapser &collapser) {
+// else the longest one. What the run alone knows may be a batch of one, most of
+// all where it lies around something else of unknown size.
+static void chooseRow(ContractionNest &nest, TileValues &values,
+                      const Collapser &collapser) {
   SmallVector<unsigned> pixels = nest.pixels;
   for (unsigned inner : llvm::reverse(pixels))
     if (llvm::is_contained(nest.pixels, inner))
@@ -195,7 +209,9 @@ static void chooseRow(ContractionNest &nest, const Collapser &collapser) {
     return getConstantIntValue(nest.sizes[loop]);
   };
   auto extent = [&](unsigned loop) {
-    return known(loop).value_or(2 * rows - 1);
+    int64_t unknown =
+        isPitchKnown(nest.root, values, loop) ? 2 * rows - 1 : rows;
+    return known(loop).value_or(unknown);
   };
   for (unsigned loop : llvm::reverse(nest.pixels))
     if (!nest.row || (known(*nest.row).value_or(0) < rows &&
@@ -309,7 +325,7 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
   Collapser collapser(b, nest, values, arguments, ranges);
   if (isPlain)
     collapser.collapseInto(roles.vector, {&nest.batches});
-  chooseRow(nest, collapser);
+  chooseRow(nest, values, collapser);
   values.setRow(nest.row);
   return nest;
 }

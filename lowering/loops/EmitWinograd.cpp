@@ -142,12 +142,24 @@ LogicalResult WinogradEmitter::emit() {
       return forEachBlock(number(b, 0), tiles, most, [&](OpFoldResult first) {
         OpFoldResult rest = subtract(b, tiles, first);
         OpFoldResult count = minimum(b, rest, number(b, most));
-        block(batch, first, count, [&] { multiply(count); });
+        block(batch, first, count, [&] { multiply(wholeProducts(count)); });
       });
     }
     forEachGroup(batch, balancedTiles(*getConstantIntValue(tileRows), most));
   });
   return success();
+}
+
+// As many rows of products as one register tile has, if more than half of them
+// are needed: two halves of it take longer. The rows behind `tiles` are of
+// scratch, and nobody reads them.
+OpFoldResult WinogradEmitter::wholeProducts(OpFoldResult tiles) {
+  int64_t rows =
+      std::min(schedule.getProduct().getRows(), schedule.getTileRows());
+  Value isMost = isBelow(number(b, rows / 2), tiles);
+  Value whole = asValue(b, maximum(b, tiles, number(b, rows)));
+  return arith::SelectOp::create(b, isMost, whole, asValue(b, tiles))
+      .getResult();
 }
 
 // Blocks of rows of tiles, of one or two sizes: only the products have code of

@@ -27,8 +27,10 @@ constexpr int64_t leastDepth = 512, mostDepth = 1024;
 constexpr int64_t manyHalves = 8, mostWhole = 2048;
 // Tiles that a block has at least, for which a panel is warm.
 constexpr int64_t leastTiles = 4;
-// What an extent is taken for that only the run knows.
+// What an extent is taken for that only the run knows, and what a single row
+// counts where it may be all that there are.
 constexpr int64_t usualExtent = 1 << 10;
+constexpr double weightOfSingleRow = 0.05;
 // Rows that lie a multiple of a page apart share one set of the first cache.
 constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;
 // Of an image whose width only the run knows: what is left of a row is in tiles
@@ -257,8 +259,14 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
       ShapedType::isDynamic(shape.rows) ? usualExtent : shape.rows;
   int64_t columnExtent =
       ShapedType::isDynamic(shape.columns) ? usualExtent : shape.columns;
+  bool mayBeSingle =
+      ShapedType::isDynamic(shape.rows) && shape.rowsOfImage == 0;
   auto costOf = [&](RegisterTile tile, int64_t extent) {
-    return cost(machine, tile.rows, tile.vectors, extent, columnExtent, shape);
+    auto ofRows = [&](int64_t rows) {
+      return cost(machine, tile.rows, tile.vectors, rows, columnExtent, shape);
+    };
+    double all = ofRows(extent);
+    return mayBeSingle ? all * std::pow(ofRows(1), weightOfSingleRow) : all;
   };
   auto bestTile = [&](int64_t extent) {
     RegisterTile best{1, 1};

@@ -66,6 +66,7 @@ private:
                         mlir::Value offset = {});
   void storePoint(mlir::Value memory, Point point, mlir::Value offset,
                   mlir::Value value, mlir::Value mask = {});
+  mlir::OpFoldResult wholeProducts(mlir::OpFoldResult tiles);
   void multiply(mlir::OpFoldResult tiles);
   void transformOutputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                         mlir::OpFoldResult count);
