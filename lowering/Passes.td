@@ -240,7 +240,8 @@ def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
     %y = tensor.expand_shape %b [[0, 1], [2]] output_shape [1, 64, 3072]
     ```
     Also where a residual of all elements is added. What reads elements per row or column that are computed keeps its
-    dimensions, so that norms stay together.
+    dimensions, so that norms stay together. Behind a convolution whose groups are joined to channels, biases and
+    residuals are told apart by groups instead.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

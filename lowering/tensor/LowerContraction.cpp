@@ -395,22 +395,20 @@ struct LowerConv : OpConversionPattern<ConvOp> {
     int64_t groups = op.getGroup();
     Nest nest = nestOf(window->size(), groups, w.sizes[1], w.sizes[0],
                        mapsThatShare(op, x, w));
-    Sizes imageSizes = channelsLast(x.sizes);
-    Value image = padImage(builder, toChannelsLast(builder, x.lowered), *window,
-                           zeroOf(builder, storageType(x.element)));
-    for (auto [i, dim] : llvm::enumerate(*window))
-      imageSizes[1 + i] = sizeOf(builder, image, 1 + i);
     Sizes sizes = channelsLast(shapes->front()), grouped = sizes;
+    Value image = toChannelsLast(builder, x.lowered);
     if (nest.grouped) {
-      Sizes apart = imageSizes;
+      Sizes whole = channelsLast(x.sizes), apart = whole;
       apart.back() = groups;
       if (!nest.depthwise)
         apart.push_back(w.sizes[1]);
-      image = reshaped(builder, image, imageSizes, apart);
+      image = reshaped(builder, image, whole, apart);
       grouped.back() = groups;
       if (!nest.oneMap)
         grouped.push_back(sizes.back() / groups);
     }
+    image = padImage(builder, image, *window,
+                     zeroOf(builder, storageType(x.element)));
     SmallVector<IteratorType> iterators(nest.dims, IteratorType::parallel);
     for (int64_t i = nest.kernel; i < nest.dims; ++i)
       iterators[i] = IteratorType::reduction;

@@ -1,7 +1,8 @@
 // Exporters compute a layer on a matrix of rows and give its result back the
-// dimensions of a sequence (Gemm, Reshape). What follows element by element
-// would be the product's epilogue, but for the reshape between: this pass makes
-// the reshape behind it, by upstream's patterns.
+// dimensions of a sequence (Gemm, Reshape), and the groups of a convolution are
+// joined to channels behind it. What follows element by element would be the
+// product's epilogue, but for the reshape between: this pass makes the reshape
+// behind it, by upstream's patterns.
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -48,15 +49,35 @@ bool canBeReshaped(OpOperand *operand) {
          comesFromProduct(reshape.getSrc());
 }
 
+// Whether nothing but the last two dimensions, of known size, is joined.
+bool joinsGroups(tensor::CollapseShapeOp op) {
+  auto groups = op.getReassociationIndices();
+  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  return op.getSrcType().getRank() == op.getResultType().getRank() + 1 &&
+         groups.back().size() == 2 &&
+         !ShapedType::isDynamicShape(shape.take_back(2));
+}
+
+bool canBeGrouped(OpOperand *operand) {
+  auto op = dyn_cast<GenericOp>(operand->getOwner());
+  auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  return op && reshape && isElementwise(op) && !op.hasIndexSemantics() &&
+         joinsGroups(reshape) && comesFromProduct(reshape.getSrc());
+}
+
 struct SinkReshapes : impl::SinkReshapesBase<SinkReshapes> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, canBeReshaped);
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
+    RewritePatternSet joining(&getContext()), grouping(&getContext());
+    linalg::populateFoldReshapeOpsByCollapsingPatterns(joining, canBeReshaped);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(grouping, canBeGrouped);
+    for (RewritePatternSet *patterns : {&joining, &grouping}) {
+      tensor::CollapseShapeOp::getCanonicalizationPatterns(*patterns,
+                                                           &getContext());
+      tensor::ExpandShapeOp::getCanonicalizationPatterns(*patterns,
                                                          &getContext());
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns))))
+        return signalPassFailure();
+    }
   }
 };
 

@@ -41,8 +41,9 @@ Value padImage(ImplicitLocOpBuilder &builder, Value image, const Window &window,
   }
   if (!any)
     return image;
-  low.push_back(0);
-  high.push_back(0);
+  int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
+  low.resize(rank, 0);
+  high.resize(rank, 0);
   return tensor::PadOp::create(builder, Type(), image, folded(builder, low),
                                folded(builder, high), with);
 }

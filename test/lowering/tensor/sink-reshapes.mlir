@@ -81,3 +81,44 @@ func.func @others_stay(%x: tensor<6x8xf32>, %mean: tensor<2x3xf32>) -> (tensor<2
   } -> tensor<2x3x8xf32>
   return %y, %z : tensor<2x3x8xf32>, tensor<2x3x8xf32>
 }
+
+// -----
+
+#image = affine_map<(n, g, m, k) -> (n, g, k)>
+#weights = affine_map<(n, g, m, k) -> (g, k, m)>
+#groups = affine_map<(n, g, m, k) -> (n, g, m)>
+#all = affine_map<(n, c) -> (n, c)>
+#channel = affine_map<(n, c) -> (c)>
+
+// Behind the groups of a convolution, biases and residuals are told apart instead.
+// CHECK-LABEL: @groups
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} "reduction"
+// CHECK: %[[RESIDUAL:.*]] = tensor.expand_shape %arg3 {{\[\[}}0], [1, 2]]
+// CHECK: linalg.generic {{.*}} ins(%[[SUM]], %{{.*}}, %[[RESIDUAL]] : tensor<?x2x8xf32>, tensor<2x8xf32>, tensor<?x2x8xf32>)
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2]]
+func.func @groups(%x: tensor<?x2x4xf32>, %w: tensor<2x4x8xf32>, %b: tensor<16xf32>, %r: tensor<?x16xf32>)
+    -> tensor<?x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %zeroth = arith.constant 0 : index
+  %size = tensor.dim %x, %zeroth : tensor<?x2x4xf32>
+  %e = tensor.empty(%size) : tensor<?x2x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x2x8xf32>) -> tensor<?x2x8xf32>
+  %p = linalg.generic {indexing_maps = [#image, #weights, #groups],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x2x4xf32>, tensor<2x4x8xf32>) outs(%f : tensor<?x2x8xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %m = arith.mulf %i, %j : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x2x8xf32>
+  %joined = tensor.collapse_shape %p [[0], [1, 2]] : tensor<?x2x8xf32> into tensor<?x16xf32>
+  %e2 = tensor.empty(%size) : tensor<?x16xf32>
+  %y = linalg.generic {indexing_maps = [#all, #channel, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%joined, %b, %r : tensor<?x16xf32>, tensor<16xf32>, tensor<?x16xf32>) outs(%e2 : tensor<?x16xf32>) {
+  ^bb0(%i: f32, %j: f32, %k: f32, %o: f32):
+    %m = arith.addf %i, %j : f32
+    %s = arith.addf %m, %k : f32
+    linalg.yield %s : f32
+  } -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
