@@ -133,6 +133,18 @@ bool isDepthwise(linalg::GenericOp root, const LoopRoles &roles) {
   });
 }
 
+bool isWorthAsking(linalg::GenericOp root, const LoopRoles &roles,
+                   unsigned tap) {
+  constexpr int64_t leastSteps = 8;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  int64_t steps = 1;
+  for (unsigned loop : roles.reductions)
+    if (loop != tap)
+      steps *=
+          ShapedType::isDynamic(extents[loop]) ? leastSteps : extents[loop];
+  return steps >= leastSteps && !isDepthwise(root, roles);
+}
+
 AffineMap withoutUnitLoops(linalg::GenericOp root, AffineMap map) {
   SmallVector<AffineExpr> loops;
   for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))

@@ -61,6 +61,11 @@ int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
 // and pools.
 bool isDepthwise(mlir::linalg::GenericOp root, const LoopRoles &roles);
 
+// Whether a tap of a window is so much work that each may be asked whether it
+// lies inside of the image.
+bool isWorthAsking(mlir::linalg::GenericOp root, const LoopRoles &roles,
+                   unsigned tap);
+
 // `map` where loops of `root` that run once are zero.
 mlir::AffineMap withoutUnitLoops(mlir::linalg::GenericOp root,
                                  mlir::AffineMap map);

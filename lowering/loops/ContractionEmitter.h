@@ -145,6 +145,7 @@ private:
   std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
   tapRange(const ContractionNest::SizedBorder &window, const Tile &tile);
   std::optional<RowWindow> staticRowWindow();
+  RowBorders bordersOfRows();
   int firstLongLoop() const;
 
   mlir::ImplicitLocOpBuilder &b;

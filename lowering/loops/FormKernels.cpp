@@ -139,17 +139,18 @@ bool isMostlyBorder(linalg::GenericOp root, const LoopRoles &roles,
   }
   if (llvm::any_of(extents, ShapedType::isDynamic))
     return false;
-  int64_t extent = extents[*border.pixel], taps = extents[border.tap];
-  RowWindow window{border.scale, border.low, (taps - 1) * border.dilation + 1,
-                   taps, size};
-  if (peelsTiles(window, extent, rows))
-    return false;
-  int64_t single = 0, reduction = 1;
-  for (int64_t row = 0; row < extent; ++row)
-    single += !window.isInside(row, 1);
+  int64_t extent = extents[*border.pixel], taps = extents[border.tap],
+          single = 0, reduction = 1;
   for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction)
       reduction *= extents[loop];
+  RowWindow window{border.scale, border.low, (taps - 1) * border.dilation + 1,
+                   taps, size};
+  if (bordersOf(window, extent, rows, isWorthAsking(root, roles, border.tap)) !=
+      RowBorders::Single)
+    return false;
+  for (int64_t row = 0; row < extent; ++row)
+    single += !window.isInside(row, 1);
   return single * reduction > fillingCost * extent;
 }
 

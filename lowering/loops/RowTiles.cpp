@@ -7,6 +7,9 @@ namespace onnxc {
 // More copies of the reduction than this cost more in instructions than the
 // border's zeros cost in multiplications.
 constexpr int64_t mostBorderCopies = 32;
+// Code that asks has about three of them; that costs little where all but a few
+// tiles lie inside.
+constexpr int64_t copiesOfAsking = 3, manyTiles = 8;
 
 std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most) {
   if (extent <= 0)
@@ -18,6 +21,18 @@ std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most) {
     result.push_back({0, small + 1, larger});
   result.push_back({larger * (small + 1), small, tiles - larger});
   return result;
+}
+
+std::vector<RowTiles> equalTiles(int64_t extent, int64_t most) {
+  constexpr int64_t manyRows = 64; // for each that is computed twice
+  std::vector<RowTiles> tiles = balancedTiles(extent, most);
+  if (tiles.size() < 2)
+    return tiles;
+  int64_t rows = tiles.front().rows, count = (extent + rows - 1) / rows,
+          shared = count * rows - extent;
+  return shared * manyRows <= extent
+             ? std::vector<RowTiles>{{0, rows, count, shared}}
+             : tiles;
 }
 
 unsigned tiledLoop(llvm::ArrayRef<int64_t> extents) {
@@ -35,12 +50,16 @@ bool RowWindow::isInside(int64_t start, int64_t rows) const {
          (start + rows - 1) * scale - low + reach <= size;
 }
 
-bool peelsTiles(const RowWindow &window, int64_t extent, int64_t mostRows) {
-  int64_t borders = 0;
+RowBorders bordersOf(const RowWindow &window, int64_t extent, int64_t mostRows,
+                     bool mayAsk) {
+  int64_t borders = 0, tiles = 0;
   for (RowTiles group : balancedTiles(extent, mostRows))
-    for (int64_t i = 0; i < group.count; ++i)
+    for (int64_t i = 0; i < group.count; ++i, ++tiles)
       borders += !window.isInside(group.start + i * group.rows, group.rows);
-  return borders * window.taps <= mostBorderCopies;
+  bool areFew = borders * manyTiles <= tiles && window.taps > copiesOfAsking;
+  if (borders * window.taps <= mostBorderCopies && !(mayAsk && areFew))
+    return RowBorders::Peeled;
+  return mayAsk ? RowBorders::Asked : RowBorders::Single;
 }
 
 } // namespace onnxc

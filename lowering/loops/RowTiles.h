@@ -6,14 +6,22 @@
 
 namespace onnxc {
 
-// `count` tiles of `rows` rows each, one after another from `start`.
+// `count` tiles of `rows` rows each, one after another from `start`; the last
+// one may share rows with the one before.
 struct RowTiles {
-  int64_t start, rows, count;
+  int64_t start, rows, count, shared = 0;
+  int64_t startOf(int64_t tile) const {
+    return start + tile * rows - (tile == count - 1 ? shared : 0);
+  }
 };
 
 // Tiles of at most `most` rows whose sizes differ by one at most: seven rows
 // are 4 + 3, not 6 + 1.
 std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most);
+
+// Tiles of one size, which need one code, where that computes few rows twice;
+// else balanced ones.
+std::vector<RowTiles> equalTiles(int64_t extent, int64_t most);
 
 // Which of the loops around rows is cut into tiles: the innermost one of enough
 // rows, or whose extent only the run knows, else the longest one.
@@ -27,8 +35,13 @@ struct RowWindow {
   bool isInside(int64_t start, int64_t rows) const;
 };
 
-// Whether each tile of rows at an end of the image has code of its own, in
-// which every tap knows its rows. Otherwise rows there are computed one by one.
-bool peelsTiles(const RowWindow &window, int64_t extent, int64_t mostRows);
+// What is done about the rows at the ends of the image, which lack taps. A tile
+// of them has code of its own, in which every tap knows its rows; or code for
+// all, which asks each tap; or its rows are computed one by one.
+enum class RowBorders { Peeled, Asked, Single };
+
+// `mayAsk` where a tap is enough work to be asked.
+RowBorders bordersOf(const RowWindow &window, int64_t extent, int64_t mostRows,
+                     bool mayAsk);
 
 } // namespace onnxc

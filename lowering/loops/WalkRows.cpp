@@ -18,13 +18,22 @@ void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
   const ContractionNest::SizedBorder *border = nest.rowWindow();
   if (!extent || (border && !getConstantIntValue(border->size)))
     return walkDynamicRows(steps, tile);
-  std::optional<RowWindow> window = staticRowWindow();
-  if (window && !peelsTiles(*window, *extent, nest.schedule.getRows()))
+  if (bordersOfRows() == RowBorders::Single)
     return walkDynamicRows(steps, tile);
   walkStaticRows(steps, tile, *extent);
 }
 
 // Of rows whose number is known.
+RowBorders ContractionEmitter::bordersOfRows() {
+  std::optional<RowWindow> window = staticRowWindow();
+  if (!window)
+    return RowBorders::Peeled;
+  const ContractionNest::SizedBorder &border = *nest.rowWindow();
+  bool mayAsk = border.padded && isWorthAsking(root, nest.roles, border.tap);
+  return bordersOf(*window, *getConstantIntValue(nest.sizes[*nest.row]),
+                   nest.schedule.getRows(), mayAsk);
+}
+
 std::optional<RowWindow> ContractionEmitter::staticRowWindow() {
   const ContractionNest::SizedBorder *border = nest.rowWindow();
   if (!border)
@@ -78,7 +87,9 @@ void ContractionEmitter::walkCopied(Tile &tile,
 
 void ContractionEmitter::walkStaticRows(ArrayRef<int> steps, Tile tile,
                                         int64_t extent) {
-  std::vector<RowTiles> groups = balancedTiles(extent, nest.schedule.getRows());
+  int64_t most = nest.schedule.getRows();
+  std::vector<RowTiles> groups =
+      mayRepeatRows() ? equalTiles(extent, most) : balancedTiles(extent, most);
   if (panels) {
     RowTiles first = groups.front();
     groups.front() = {first.start + first.rows, first.rows, first.count - 1};
@@ -113,20 +124,29 @@ void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
                                    RowTiles group) {
   tile.rows = group.rows;
   std::optional<RowWindow> window = staticRowWindow();
-  auto start = [&](int64_t i) { return group.start + i * group.rows; };
+  auto insideFrom = [&](int64_t i) {
+    while (i < group.count &&
+           (!window || window->isInside(group.startOf(i), group.rows)))
+      ++i;
+    return i;
+  };
+  bool asks = bordersOfRows() == RowBorders::Asked;
+  OpFoldResult last = number(b, group.startOf(group.count - 1));
   for (int64_t i = 0; i < group.count;) {
-    int64_t end = i;
-    while (end < group.count &&
-           (!window || window->isInside(start(end), group.rows)))
-      ++end;
+    int64_t end = insideFrom(i);
     tile.border = end > i ? Tile::Inside : Tile::Unrolled;
-    tile.firstRow = start(i);
+    tile.firstRow = group.startOf(i);
+    if (asks && end < group.count) {
+      tile.border = Tile::Clamped;
+      end = group.count;
+    }
     end = std::max(end, i + 1);
     auto body = [&](OpFoldResult at) {
-      tile.loops[*nest.row] = at;
+      tile.loops[*nest.row] = group.shared ? minimum(b, at, last) : at;
       walk(steps, tile);
     };
-    forEach(number(b, start(i)), number(b, start(end)), group.rows, body,
+    auto begin = [&](int64_t i) { return group.start + i * group.rows; };
+    forEach(number(b, begin(i)), number(b, begin(end)), group.rows, body,
             RowTilesStep);
     i = end;
   }
@@ -187,10 +207,8 @@ bool ContractionEmitter::mayRepeatRows() {
   Tile tile;
   tile.rows = nest.schedule.getRows();
   tile.vectors = nest.schedule.getColumns() / lanes;
-  return tile.rows > 1 && !nest.fold &&
-         !getConstantIntValue(nest.sizes[*nest.row]) &&
-         !isDepthwise(root, nest.roles) && !panels &&
-         !nest.schedule.getDepth() && !finishesInLoop(tile) &&
+  return tile.rows > 1 && !nest.fold && !isDepthwise(root, nest.roles) &&
+         !panels && !nest.schedule.getDepth() && !finishesInLoop(tile) &&
          llvm::none_of(kernel.getDpsInitsMutable(), [&](OpOperand &output) {
            return kernel.readsOutput(output);
          });
@@ -234,7 +252,7 @@ static OpFoldResult tilesOfRest(ImplicitLocOpBuilder &b, OpFoldResult rest,
 // than they do, so a row alone takes about as long as half a tile.
 void ContractionEmitter::walkRowRange(ArrayRef<int> steps, Tile tile,
                                       OpFoldResult begin, OpFoldResult end) {
-  bool repeats = mayRepeatRows();
+  bool repeats = !getConstantIntValue(nest.sizes[*nest.row]) && mayRepeatRows();
   OpFoldResult all = subtract(b, end, begin);
   for (int64_t rows = nest.schedule.getRows(); rows > 0;
        rows = llvm::PowerOf2Ceil(rows) / 2) {

@@ -165,6 +165,7 @@ def convolutions():
     yield "one dimension", convolution([2, 12, 50], 20, (5,), pads=[2, 2])
     yield "three dimensions", convolution([1, 6, 7, 8, 9], 10, (3, 3, 3), pads=[1] * 6)
     yield from by_way_of_floats()
+    yield from long_windows()
     yield "3x3, many channels, batch of the run", convolution(["n", 40, 21, 19], 56, (3, 3), **same,
                                                               sizes=[[1, 40, 21, 19], [3, 40, 21, 19]])
     yield "5x5, three output channels, sizes of the run", convolution(
@@ -206,6 +207,26 @@ def convolutions():
     for name, batch in (("batch", ["n", 16, 20, 20]), ("height and width", [1, 16, "h", "w"])):
         sizes = [[1, 16, 20, 20], [3, 16, 20, 20]] if batch[0] == "n" else [[1, 16, 9, 30], [1, 16, 20, 5]]
         yield f"3x3, {name} of the run", convolution(batch, 24, (3, 3), sizes=sizes, **same)
+
+
+def long_windows():
+    """Windows of which most tiles, or very few, lack taps; alone and in groups, with a residual behind them."""
+    for name, length, taps, attributes in (
+            ("128 taps", 49, 128, {"pads": [64, 64]}), ("40 taps, one length more", 60, 40, {"pads": [20, 20]}),
+            ("31 taps, stride 3", 64, 31, {"pads": [15, 12], "strides": [3]}),
+            ("11 taps, a long row", 901, 11, {"pads": [5, 5]}), ("7 taps, a long row, dilated", 1030, 7,
+                                                                {"pads": [15, 15], "dilations": [5]}),
+            ("9 taps, a long row, stride 2", 1001, 9, {"pads": [3, 8], "strides": [2]})):
+        for group in (1, 2):
+            yield f"{name}, {group} groups", convolution([2, 20, length], 36, (taps,), group=group, **attributes)
+    for channels, group in ((12, 1), (48, 3), (80, 2)):
+        steps = [("Conv", "x w0", "z", {}), ("Conv", "z w b", "c", {"group": group, "pads": [1] * 4}), ("Mul", "c s", "m", {}),
+                 ("Add", "m z", "a", {}), ("HardSwish", "a", "h", {}), ("Conv", "h w0", "y", {})]
+        weights = {"w0": normal(channels, channels, 1, 1, scale=channels ** -0.5), "b": normal(channels),
+                   "w": normal(channels, channels // group, 3, 3, scale=0.1), "s": normal(channels, 1, 1)}
+        for name, shape in (("", [1, channels, 15, 17]), (", any size", ["n", channels, "h", "w"])):
+            yield f"{group} groups of a residual{name}", chain(
+                shape, steps, weights, [[1, channels, 15, 17]] + [[2, channels, 9, 4]] * (name != ""))
 
 
 def strided():

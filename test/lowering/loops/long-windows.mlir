@@ -20,10 +20,32 @@ func.func @mostly_border(%x: tensor<1x8x32x32xf32>, %w: tensor<8x1x31x31xf32>) -
 // CHECK: onnxc.kernel
 // CHECK-NOT: tensor.pad
 // CHECK: return
-func.func @one_dimension(%x: tensor<1x8x32xf32>, %w: tensor<8x8x31xf32>) -> tensor<1x8x32xf32> {
+func.func @one_dimension(%x: tensor<1x4x32xf32>, %w: tensor<8x4x31xf32>) -> tensor<1x8x32xf32> {
   %y = "onnx.Conv"(%x, %w) {pads = array<i64: 15, 15>}
-      : (tensor<1x8x32xf32>, tensor<8x8x31xf32>) -> tensor<1x8x32xf32>
+      : (tensor<1x4x32xf32>, tensor<8x4x31xf32>) -> tensor<1x8x32xf32>
   return %y : tensor<1x8x32xf32>
+}
+
+// Each tap of many channels is asked for, and left out where no row of a tile has it.
+// CHECK-LABEL: @many_channels
+// CHECK-NOT: tensor.pad
+// CHECK: onnxc.kernel
+// CHECK: tensor.pad
+func.func @many_channels(%x: tensor<1x16x32xf32>, %w: tensor<8x16x31xf32>) -> tensor<1x8x32xf32> {
+  %y = "onnx.Conv"(%x, %w) {pads = array<i64: 15, 15>}
+      : (tensor<1x16x32xf32>, tensor<8x16x31xf32>) -> tensor<1x8x32xf32>
+  return %y : tensor<1x8x32xf32>
+}
+
+// Groups as well: they are told apart before the image is padded.
+// CHECK-LABEL: @groups
+// CHECK-NOT: tensor.pad
+// CHECK: onnxc.kernel
+// CHECK: tensor.pad %{{.*}} low[0, 15, 0, 0] high[0, 15, 0, 0]
+func.func @groups(%x: tensor<1x32x32xf32>, %w: tensor<32x16x31xf32>) -> tensor<1x32x32xf32> {
+  %y = "onnx.Conv"(%x, %w) {group = 2 : i64, pads = array<i64: 15, 15>}
+      : (tensor<1x32x32xf32>, tensor<32x16x31xf32>) -> tensor<1x32x32xf32>
+  return %y : tensor<1x32x32xf32>
 }
 
 // A few tiles at the ends have code of their own.
