@@ -84,6 +84,8 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createTurnLoneConvolutions());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
+  pm.addPass(createFoldFrames());
+  addCleanup(pm);
   pm.addPass(createSinkReshapes());
   pm.addPass(createDropSmallFactors());
   pm.addPass(createShareConstants());

@@ -254,6 +254,16 @@ def ShareConstants : Pass<"share-constants", "mlir::ModuleOp"> {
   }];
 }
 
+def FoldFrames : Pass<"fold-frames", "mlir::ModuleOp"> {
+  let summary = "Makes convolutions of images of those of frames, for Winograd's filtering";
+  let description = [{
+    A window of 1x3x3 slides over frames that do not meet: they are images of a larger batch. One of kx3x3 slides over
+    images that have the channels of k frames, which are copied side by side. Where `transform-filters` will choose
+    Winograd's filtering for them.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let summary = "Stores the filters of 3x3 convolutions in Winograd's form where that is faster";
   let description = [{

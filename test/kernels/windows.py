@@ -166,6 +166,7 @@ def convolutions():
     yield "three dimensions", convolution([1, 6, 7, 8, 9], 10, (3, 3, 3), pads=[1] * 6)
     yield from by_way_of_floats()
     yield from long_windows()
+    yield from frames()
     yield "3x3, many channels, batch of the run", convolution(["n", 40, 21, 19], 56, (3, 3), **same,
                                                               sizes=[[1, 40, 21, 19], [3, 40, 21, 19]])
     yield "5x5, three output channels, sizes of the run", convolution(
@@ -227,6 +228,24 @@ def long_windows():
         for name, shape in (("", [1, channels, 15, 17]), (", any size", ["n", channels, "h", "w"])):
             yield f"{group} groups of a residual{name}", chain(
                 shape, steps, weights, [[1, channels, 15, 17]] + [[2, channels, 9, 4]] * (name != ""))
+
+
+def frames():
+    """Windows of 3x3 over frames that do not meet, and over those of a few."""
+    for name, kernel, attributes in (
+            ("1x3x3", (1, 3, 3), {"pads": [0, 1, 1, 0, 1, 1]}), ("1x3x3, every other", (1, 3, 3), {"strides": [2, 1, 1]}),
+            ("1x3x3, padded in front", (1, 3, 3), {"pads": [2, 1, 0, 1, 0, 2]}),
+            ("3x3x3", (3, 3, 3), {"pads": [1] * 6}), ("2x3x3, pads that differ", (2, 3, 3), {"pads": [1, 0, 2, 0, 1, 0]}),
+            ("3x3x3, every third", (3, 3, 3), {"pads": [1] * 6, "strides": [3, 1, 1]}),
+            ("3x3x3, two apart", (3, 3, 3), {"pads": [2, 1, 1, 2, 1, 1], "dilations": [2, 1, 1]})):
+        yield f"frames, {name}", convolution([2, 40, 5, 14, 15], 48, kernel, **attributes)
+        yield f"frames, {name}, any size", convolution(
+            ["n", 40, "t", "h", "w"], 48, kernel, sizes=[[1, 40, 4, 12, 13], [2, 40, 7, 16, 9]], **attributes)
+    steps = [("Conv", "x w0", "z", {}), ("Conv", "z w b", "c", {"pads": [0, 1, 1, 0, 1, 1]}), ("Add", "c z", "a", {}),
+             ("Relu", "a", "r", {}), ("Conv", "r v", "d", {"pads": [1, 0, 0, 1, 0, 0]}), ("GlobalAveragePool", "d", "y", {})]
+    weights = {"w0": normal(40, 40, 1, 1, 1, scale=0.2), "w": normal(40, 40, 1, 3, 3, scale=0.1), "b": normal(40),
+               "v": normal(40, 40, 3, 1, 1, scale=0.1)}
+    yield "frames, a residual", chain([1, 40, 4, 14, 14], steps, weights)
 
 
 def strided():

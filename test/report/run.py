@@ -303,6 +303,18 @@ def check_usual_images():
         expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
 
 
+def check_frames():
+    """So are they for windows over frames, with what follows; not for strict numerics."""
+    for name, frames, flags, algorithm in (("one", 1, [], "Winograd F(4x4, 3x3)"), ("three", 3, [], "Winograd F(4x4, 3x3)"),
+                                           ("exact", 3, ["--numerics=strict"], "direct convolution")):
+        window = (frames, 3, 3)
+        body = (weight("w", 64, 64, *window) + node("Relu", "before", ["x"]) + node("Relu", name, ["conv.out"])
+                + node("Conv", "conv", ["before.out", "w"], ints("kernel_shape", *window)
+                       + ints("pads", *[size // 2 for size in window * 2])))
+        region, _ = region_of(name, (1, 64, 4, 28, 28), body, *flags)
+        expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
+
+
 def check_memory():
     """What a cache can hold need not come from behind it, and units beside those of multiply-adds add biases."""
     region, machine = region_of("product", (1, 256), weight("w", 256, 1024) + node("MatMul", "product", ["x", "w"]))
@@ -376,6 +388,7 @@ def main():
     check_twins()
     check_padding()
     check_usual_images()
+    check_frames()
     check_memory()
     check_warmth()
     check_table()
