@@ -96,6 +96,7 @@ private:
   bool finishesInLoop(const Tile &tile);
   void finishInLoop(const Tile &tile);
   mlir::Value onStack(int64_t elements, mlir::Type element);
+  bool waitsInOutput(const Tile &tile);
   void putAside(const Tile &tile, llvm::ArrayRef<mlir::Value> sums);
   Accumulators takeBack(const Tile &tile, mlir::Value first, int64_t rows);
   Cell cell(const Tile &tile, int64_t row, int64_t vector) {
@@ -158,7 +159,7 @@ private:
   std::optional<int> inner; // the step whose loops are marked as inner ones
   mlir::OpOperand *panels;  // what is copied into nest.room; may be null
   bool isFolding = false;   // inside of loops that the fold goes over
-  mlir::Value waiting;      // sums of a tile that has no output for them
+  mlir::Value waiting;      // sums of a tile, on the stack
 };
 
 } // namespace onnxc::contraction

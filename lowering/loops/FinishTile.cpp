@@ -17,18 +17,24 @@ namespace onnxc::contraction {
 // that make one worth it.
 constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4;
 
+// Parts of vectors are not forwarded from stores to loads, so complete sums
+// with lanes that do not exist wait on the stack.
+bool ContractionEmitter::waitsInOutput(const Tile &tile) {
+  return !nest.yieldedPositions.empty() && !(tile.ends && tile.mask);
+}
+
 // Stores sums that are not complete, or that something else follows: in the
 // output, or on the stack where that has no place for them.
 void ContractionEmitter::putAside(const Tile &tile, ArrayRef<Value> sums) {
-  bool hasOutput = !nest.yieldedPositions.empty();
-  if (!hasOutput && !waiting) {
+  bool inOutput = waitsInOutput(tile);
+  if (!inOutput && !waiting) {
     waiting = onStack(nest.schedule.getRows() * nest.schedule.getColumns(),
                       getElementTypeOrSelf(root.getResult(0)));
     waiting.getDefiningOp()->setAttr(tileAttrName, b.getUnitAttr());
   }
   BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   for (auto [i, sum] : llvm::enumerate(sums))
-    if (hasOutput)
+    if (inOutput)
       values.store(sum, output, nest.yieldedPositions[0], tile.loops,
                    cell(tile, i / tile.vectors, i % tile.vectors));
     else
@@ -42,7 +48,7 @@ ContractionEmitter::takeBack(const Tile &tile, Value first, int64_t rows) {
   BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   Accumulators sums;
   for (int64_t i = 0; i < rows * tile.vectors; ++i) {
-    if (!nest.yieldedPositions.empty()) {
+    if (waitsInOutput(tile)) {
       sums.push_back(values.at(output, nest.yieldedPositions[0], tile.loops,
                                cell(tile, i / tile.vectors, i % tile.vectors)));
       continue;
