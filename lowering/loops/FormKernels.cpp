@@ -5,6 +5,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/EmitWinograd.h"
+#include "lowering/loops/NarrowEpilogues.h"
 #include "lowering/loops/PackColumns.h"
 #include "lowering/loops/PixelFolds.h"
 #include "lowering/loops/RegisterTile.h"
@@ -228,7 +229,7 @@ void stayOutside(const Group &group, linalg::GenericOp next,
 // elementwise operations that alone use it; `last` becomes the last of them, at
 // `position` of the loops of `root`.
 void addEpilogue(Group &group, linalg::GenericOp root, const LoopRoles &roles,
-                 Operation *&last, AffineMap &position) {
+                 int64_t lanes, Operation *&last, AffineMap &position) {
   last = root;
   position = root.getIndexingMapsArray().back();
   while (last->getResult(0).hasOneUse()) {
@@ -244,6 +245,8 @@ void addEpilogue(Group &group, linalg::GenericOp root, const LoopRoles &roles,
     AffineMap moved = own.compose(inversePermutation(map)).compose(position);
     if (!isAlongVectors(moved, root, roles))
       return stayOutside(group, next, "it writes across the vectors");
+    if (wastesLanes(next, root, roles, lanes))
+      return stayOutside(group, next, "most of its lanes would be idle");
     group.ops.insert(next);
     last = next;
     position = moved;
@@ -441,7 +444,9 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     addInit(group);
     addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);
-    addEpilogue(group, root, *roles, group.last, group.position);
+    splitNarrowEpilogue(root, *roles, schedule.getVector());
+    addEpilogue(group, root, *roles, schedule.getVector(), group.last,
+                group.position);
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();
@@ -526,7 +531,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       group.folded = next;
       AffineMap position;
       if (group.isFoldedOnly())
-        addEpilogue(group, next, *inferLoopRoles(next), group.folded, position);
+        addEpilogue(group, next, *inferLoopRoles(next),
+                    /*lanes=*/1, group.folded, position);
       llvm::replace(roots, next, linalg::GenericOp());
       return;
     }

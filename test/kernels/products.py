@@ -145,6 +145,21 @@ def attention():
             {"w": normal(16, 48, scale=0.3), "b": normal(48), "lengths": np.int32([4, 9])})
 
 
+def narrow():
+    """Functions behind so few columns that lanes of their vectors are idle, of many rows and of one."""
+    gelu = [("Div", "b root", "d", {}), ("Erf", "d", "e", {}), ("Add", "e one", "f", {}), ("Mul", "b f", "y", {})]
+    silu = [("Sigmoid", "b", "s", {}), ("Mul", "b s", "y", {})]
+    for columns in (1, 3, 8, 20, 24, 40):
+        weights = {"w": normal(48, columns, scale=0.2), "o": normal(columns), "root": np.float32(2 ** 0.5), "one": np.float32(1),
+                   "p": normal(columns, seed=5)}
+        for name, steps in (("GELU", gelu), ("SiLU", silu), ("Tanh of two rows", [
+                ("Mul", "b p", "s", {}), ("Add", "s p", "t", {}), ("Tanh", "t", "u", {}), ("Add", "u b", "y", {})])):
+            first = [("MatMul", "x w", "a", {}), ("Add", "a o", "b", {})]
+            yield f"{name} of {columns} columns", chain([2, 70, 48], first + steps, weights, ranks=3)
+            yield f"{name} of {columns} columns, any rows", chain(
+                ["n", 48], first + steps, weights, [[rows, 48] for rows in (1, 2, 19, 300)])
+
+
 def recurrent():
     for kind, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
         for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
@@ -178,4 +193,4 @@ def single_steps():
                 (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 
 
-KINDS = (products, attention, recurrent)
+KINDS = (products, narrow, attention, recurrent)
