@@ -117,10 +117,47 @@ Value packedColumns(ImplicitLocOpBuilder &b, Value source, unsigned together,
   return tensor::ExpandShapeOp::create(b, type.clone(whole), panels, split);
 }
 
+// Dimensions of one element that are read as such, as those of keys that all
+// heads share, go.
+void dropSharedDims(linalg::GenericOp root) {
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  ImplicitLocOpBuilder b(root.getLoc(), root);
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap &map = maps[input->getOperandNumber()];
+    SmallVector<ReassociationIndices> groups;
+    SmallVector<AffineExpr> kept;
+    bool isLeading = true; // of dimensions that go, which join the one behind
+    for (auto [dim, index] : llvm::enumerate(map.getResults())) {
+      bool isShared = isa<AffineConstantExpr>(index);
+      if (groups.empty() || !(isShared || isLeading))
+        groups.emplace_back();
+      groups.back().push_back(dim);
+      if (!isShared)
+        kept.push_back(index);
+      isLeading &= isShared;
+    }
+    auto type = cast<RankedTensorType>(input->get().getType());
+    if (kept.empty() || kept.size() == map.getNumResults() ||
+        input->get().getDefiningOp<tensor::PadOp>())
+      continue;
+    bool areSingle = llvm::all_of(
+        llvm::seq<unsigned>(0, map.getNumResults()), [&](unsigned dim) {
+          return !isa<AffineConstantExpr>(map.getResult(dim)) ||
+                 type.getDimSize(dim) == 1;
+        });
+    if (!areSingle)
+      continue;
+    input->set(tensor::CollapseShapeOp::create(b, input->get(), groups));
+    map = AffineMap::get(map.getNumDims(), 0, kept, b.getContext());
+  }
+  root.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+}
+
 } // namespace
 
 void packColumns(linalg::GenericOp root, const LoopRoles &roles,
                  TargetAttr target) {
+  dropSharedDims(root);
   ContractionAttr schedule =
       chooseSchedule(root.getContext(), target, shapeOf(root, roles));
   int64_t lanes = schedule.getVector();

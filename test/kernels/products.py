@@ -103,6 +103,19 @@ def attention():
     yield "attention, no keys give zeros", chain(
         [1, 37, 48], nodes, weights | {"m": hidden(37, 37), "zero": np.float32(0)})
     yield "attention, queries fewer than keys", chain([1, 61, 48], *head_products(16, 3, keys=9), ranks=3)
+    shared = {"wq": normal(48, 64, scale=0.2), "wk": normal(48, 16, scale=0.2), "wv": normal(48, 16, scale=0.2, seed=5),
+              "split": np.int64([0, 0, 4, 16]), "one": np.int64([1]), "last": np.int64([-1])}
+    for batch, rows in ((1, 40), (2, 5), ("n", 21)):
+        for queries in ("all", "last"):
+            nodes = [("Slice", "x last end one", "z", {})] if queries == "last" else [("Identity", "x", "z", {})]
+            nodes += [("MatMul", "z wq", "q0", {}), ("MatMul", "x wk", "k0", {}), ("MatMul", "x wv", "v0", {}),
+                      ("Reshape", "q0 split", "q1", {}), ("Transpose", "q1", "q", {"perm": [0, 2, 1, 3]}),
+                      ("Unsqueeze", "k0 one", "k1", {}), ("Transpose", "k1", "k", {"perm": [0, 1, 3, 2]}),
+                      ("Unsqueeze", "v0 one", "v", {}), ("MatMul", "q k", "s", {}), ("Softmax", "s", "p", {}),
+                      ("MatMul", "p v", "y", {})]
+            yield f"attention, keys for all heads, {queries} of {rows} rows, batch {batch}", chain(
+                [batch, rows, 48], nodes, shared | {"end": np.int64([2 ** 40])},
+                [[size, rows, 48] for size in ((1, 3) if batch == "n" else (batch,))], ranks=4)
     for size in (13, 64):
         yield f"attention of {size} rows, heads in the products of weights", chain([2, size, 40], [
             ("Einsum", f"x {w}", name, {"equation": "abc,cde->abde"}) for name, w in zip("qkv", ("wq", "wk", "wv"))] + [
