@@ -58,6 +58,7 @@ void addGraph(OpPassManager &pm, const Options &options) {
       },
       mostLayersOfShapes));
   pm.addPass(createMergeSiblings());
+  pm.addPass(createScaleBehindProducts());
   pm.addPass(foldConstants(options));
   pm.addPass(createInferShapes());
   addCleanup(pm);

@@ -85,6 +85,15 @@ def FoldAffine : Pass<"fold-affine", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def ScaleBehindProducts : Pass<"scale-behind-products", "mlir::ModuleOp"> {
+  let summary = "Scales scores instead of queries that are a part of one product's result";
+  let description = [{
+    `MatMul(Mul(Split(x), c), k)` is `Mul(MatMul(Split(x), k), c)` for a number `c`: a softmax reads the scores element by
+    element, but a part of a result has no epilogue. Not with strict numerics.
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def FoldConstants : Pass<"fold-constants", "mlir::ModuleOp"> {
   let summary = "Computes what depends on constants only";
   let description = [{

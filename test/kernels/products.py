@@ -116,6 +116,17 @@ def attention():
             yield f"attention, keys for all heads, {queries} of {rows} rows, batch {batch}", chain(
                 [batch, rows, 48], nodes, shared | {"end": np.int64([2 ** 40])},
                 [[size, rows, 48] for size in ((1, 3) if batch == "n" else (batch,))], ranks=4)
+    parts = {"w": normal(48, 144, scale=0.2), "split": np.int64([0, 0, 3, 3, 16]), "root": np.float32(0.5), "by": np.float32(4)}
+    for name, scales in (("queries", [("Mul", "root q1", "q", {}), ("Identity", "k1", "k", {})]),
+                         ("both", [("Mul", "q1 root", "q", {}), ("Mul", "k1 root", "k", {})]),
+                         ("divided queries", [("Div", "q1 by", "q", {}), ("Identity", "k1", "k", {})])):
+        nodes = [("MatMul", "x w", "a", {}), ("Reshape", "a split", "r", {}),
+                 ("Transpose", "r", "t", {"perm": [2, 0, 3, 1, 4]})]
+        nodes += [("Gather", f"t which_{part}", f"{part}1", {"axis": 0}) for part in "qkv"]
+        nodes += [*scales, ("Transpose", "k", "kt", {"perm": [0, 1, 3, 2]}), ("MatMul", "q kt", "s", {}),
+                  ("Softmax", "s", "p", {}), ("MatMul", "p v1", "y", {})]
+        yield f"attention of parts of one product, scaled {name}", chain(
+            ["n", 30, 48], nodes, parts | {f"which_{part}": np.int64(i) for i, part in enumerate("qkv")}, [[1, 30, 48], [2, 30, 48]], ranks=4)
     for size in (13, 64):
         yield f"attention of {size} rows, heads in the products of weights", chain([2, size, 40], [
             ("Einsum", f"x {w}", name, {"equation": "abc,cde->abde"}) for name, w in zip("qkv", ("wq", "wk", "wv"))] + [
