@@ -86,6 +86,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
   pm.addPass(createFoldFrames());
+  pm.addPass(createFoldDilations());
   addCleanup(pm);
   pm.addPass(createSinkReshapes());
   pm.addPass(createDropSmallFactors());

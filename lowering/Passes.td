@@ -273,6 +273,15 @@ def FoldFrames : Pass<"fold-frames", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def FoldDilations : Pass<"fold-dilations", "mlir::ModuleOp"> {
+  let summary = "Makes convolutions of smaller images of dilated ones, for Winograd's filtering";
+  let description = [{
+    A 3x3 window whose taps are d apart slides over every d-th row and column: d x d images, to which pixels are copied,
+    and from which results are copied back. Where `transform-filters` will choose Winograd's filtering for them.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let summary = "Stores the filters of 3x3 convolutions in Winograd's form where that is faster";
   let description = [{

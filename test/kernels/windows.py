@@ -241,6 +241,12 @@ def frames():
         yield f"frames, {name}", convolution([2, 40, 5, 14, 15], 48, kernel, **attributes)
         yield f"frames, {name}, any size", convolution(
             ["n", 40, "t", "h", "w"], 48, kernel, sizes=[[1, 40, 4, 12, 13], [2, 40, 7, 16, 9]], **attributes)
+    for name, dilations, pads in (("2 apart", [2, 2], [2] * 4), ("3 apart, pads that differ", [3, 3], [1, 4, 3, 0]),
+                                  ("2 apart, no pads", [2, 2], [0] * 4), ("4 apart", [4, 4], [4] * 4),
+                                  ("2 and 3 apart", [2, 3], [2, 3, 2, 3])):
+        yield f"taps {name}", convolution([2, 40, 25, 28], 48, (3, 3), dilations=dilations, pads=pads)
+        yield f"taps {name}, any batch", convolution(["n", 40, 24, 28], 48, (3, 3), dilations=dilations, pads=pads,
+                                                     sizes=[[1, 40, 24, 28], [3, 40, 24, 28]])
     steps = [("Conv", "x w0", "z", {}), ("Conv", "z w b", "c", {"pads": [0, 1, 1, 0, 1, 1]}), ("Add", "c z", "a", {}),
              ("Relu", "a", "r", {}), ("Conv", "r v", "d", {"pads": [1, 0, 0, 1, 0, 0]}), ("GlobalAveragePool", "d", "y", {})]
     weights = {"w0": normal(40, 40, 1, 1, 1, scale=0.2), "w": normal(40, 40, 1, 3, 3, scale=0.1), "b": normal(40),

@@ -304,7 +304,7 @@ def check_usual_images():
 
 
 def check_frames():
-    """So are they for windows over frames, with what follows; not for strict numerics."""
+    """So are they for windows over frames, with what follows, and for taps that lie apart; not for strict numerics."""
     for name, frames, flags, algorithm in (("one", 1, [], "Winograd F(4x4, 3x3)"), ("three", 3, [], "Winograd F(4x4, 3x3)"),
                                            ("exact", 3, ["--numerics=strict"], "direct convolution")):
         window = (frames, 3, 3)
@@ -313,6 +313,15 @@ def check_frames():
                        + ints("pads", *[size // 2 for size in window * 2])))
         region, _ = region_of(name, (1, 64, 4, 28, 28), body, *flags)
         expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
+    for name, rows, algorithm in (("apart", 28, "Winograd F(4x4, 3x3)"), ("small", 7, "direct convolution")):
+        body = conv("before", "x", 64, 64, size=1, pads=(0,) * 4) + conv(name, "before.out", 64, 64, pads=(2,) * 4,
+                                                                        dilations=(2, 2))
+        model, path = WORK / f"{name}.textproto", WORK / f"{name}.json"
+        model.write_text(network((1, 64, rows, rows), body, f"{name}.out"))
+        run(BIN / "onnxc", model, "--target=x86_64-linux-gnu", "--mcpu=x86-64-v4", "-o", WORK / "one.o", f"--report={path}")
+        found = {region["algorithm"] for region in json.loads(path.read_text())["regions"]
+                 if name in [node["name"] for node in region["nodes"]]}
+        expect(algorithm in found, f"{name}: {found}")
 
 
 def check_memory():
