@@ -56,6 +56,15 @@ bool isFoldedFrom(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
   });
 }
 
+// Of a single row no kernel is formed that keeps it near: what is one number
+// for all of it is no tensor of full size.
+bool isNumberOfRow(linalg::GenericOp producer, AffineMap map) {
+  SmallVector<int64_t> sizes = producer.getStaticLoopRanges();
+  return !sizes.empty() && !map.isFunctionOfDim(sizes.size() - 1) &&
+         llvm::all_of(ArrayRef(sizes).drop_back(),
+                      [](int64_t size) { return size == 1; });
+}
+
 // A few instructions on one tensor of full size, which no kernel with an
 // epilogue makes.
 bool isCheaperThanMemory(linalg::GenericOp producer) {
@@ -63,8 +72,9 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
     return false;
   unsigned full = 0;
   for (OpOperand *input : producer.getDpsInputOperands()) {
-    if (producer.getMatchingIndexingMap(input).getNumResults() <
-        producer.getNumLoops())
+    AffineMap map = producer.getMatchingIndexingMap(input);
+    if (map.getNumResults() < producer.getNumLoops() ||
+        isNumberOfRow(producer, map))
       continue;
     ++full;
     llvm::SmallPtrSet<Operation *, 8> seen;
