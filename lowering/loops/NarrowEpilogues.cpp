@@ -70,6 +70,19 @@ FailureOr<Prefix> prefixOf(GenericOp next, OpOperand *sum) {
   return prefix;
 }
 
+SmallVector<Value> valuesOf(ArrayRef<OpOperand *> operands) {
+  return llvm::map_to_vector(operands,
+                             [](OpOperand *operand) { return operand->get(); });
+}
+
+IRMapping mapped(GenericOp next, ArrayRef<OpOperand *> operands,
+                 ValueRange elements) {
+  IRMapping mapping;
+  for (auto [operand, element] : llvm::zip(operands, elements))
+    mapping.map(next.getMatchingBlockArgument(operand), element);
+  return mapping;
+}
+
 // A generic on `inputs` with the indexing maps that `next` has for them.
 GenericOp elementwise(ImplicitLocOpBuilder &b, GenericOp next,
                       ArrayRef<OpOperand *> operands, ValueRange inputs,
@@ -88,65 +101,74 @@ GenericOp elementwise(ImplicitLocOpBuilder &b, GenericOp next,
 
 } // namespace
 
+// The only operation that reads the result of `root`, element by element and in
+// its order, by `sum`; null where there is none.
+static GenericOp behind(GenericOp root, OpOperand *&sum) {
+  if (!root.getResult(0).hasOneUse())
+    return {};
+  sum = &*root.getResult(0).getUses().begin();
+  auto next = dyn_cast<GenericOp>(sum->getOwner());
+  bool isPlain = next && isElementwise(next) && next.isDpsInput(sum) &&
+                 !next.hasIndexSemantics() && next.getNumDpsInits() == 1 &&
+                 next.getMatchingIndexingMap(sum).isIdentity() &&
+                 next.getIndexingMapsArray().back().isIdentity() &&
+                 !next.payloadUsesValueFromOperand(next.getDpsInitOperand(0));
+  return isPlain ? next : GenericOp();
+}
+
+// What `next` does up to the prefix' result.
+static GenericOp first(ImplicitLocOpBuilder &b, GenericOp next,
+                       const Prefix &prefix) {
+  Value place = tensor::EmptyOp::create(
+      b, tensor::getMixedSizes(b, b.getLoc(), prefix.inputs.front()->get()),
+      prefix.result.getType());
+  return elementwise(b, next, prefix.inputs, valuesOf(prefix.inputs), place,
+                     [&](OpBuilder &inside, ValueRange elements) {
+                       IRMapping mapping =
+                           mapped(next, prefix.inputs, elements);
+                       for (Operation *op : prefix.ops)
+                         inside.clone(*op, mapping);
+                       return mapping.lookup(prefix.result);
+                     });
+}
+
+// What it does with that, which is `done`.
+static GenericOp rest(ImplicitLocOpBuilder &b, GenericOp next,
+                      const Prefix &prefix, Value done) {
+  SmallVector<OpOperand *> others = next.getDpsInputOperands();
+  llvm::erase_if(others, [&](OpOperand *input) {
+    return llvm::is_contained(prefix.inputs, input);
+  });
+  // The sum's own map is the identity, so is that of what was made of it.
+  SmallVector<OpOperand *> operands = {prefix.inputs.front()};
+  llvm::append_range(operands, others);
+  SmallVector<Value> inputs = {done};
+  llvm::append_range(inputs, valuesOf(others));
+  Operation *yield = next.getBody()->getTerminator();
+  return elementwise(
+      b, next, operands, inputs, next.getDpsInits()[0],
+      [&](OpBuilder &inside, ValueRange elements) {
+        IRMapping mapping = mapped(next, others, elements.drop_front());
+        mapping.map(prefix.result, elements.front());
+        for (Operation &op : next.getBody()->without_terminator())
+          if (!llvm::is_contained(prefix.ops, &op))
+            inside.clone(op, mapping);
+        return mapping.lookupOrDefault(yield->getOperand(0));
+      });
+}
+
 void splitNarrowEpilogue(GenericOp root, const LoopRoles &roles,
                          int64_t lanes) {
-  if (!root.getResult(0).hasOneUse())
-    return;
-  OpOperand *sum = &*root.getResult(0).getUses().begin();
-  auto next = dyn_cast<GenericOp>(sum->getOwner());
-  if (!next || !isElementwise(next) || !next.isDpsInput(sum) ||
-      !next.getMatchingIndexingMap(sum).isIdentity() ||
-      next.hasIndexSemantics() || next.getNumDpsInits() != 1 ||
-      next.payloadUsesValueFromOperand(next.getDpsInitOperand(0)) ||
-      !next.getIndexingMapsArray().back().isIdentity())
-    return;
-  FailureOr<Prefix> prefix = prefixOf(next, sum);
+  OpOperand *sum = nullptr;
+  GenericOp next = behind(root, sum);
+  FailureOr<Prefix> prefix =
+      next ? prefixOf(next, sum) : FailureOr<Prefix>(failure());
   if (failed(prefix) || prefix->ops.empty() ||
       !wastes(weightOf(next) - prefix->ops.size(), root, roles, lanes))
     return;
   ImplicitLocOpBuilder b(next.getLoc(), next);
-  SmallVector<OpOperand *> rest = next.getDpsInputOperands();
-  llvm::erase_if(rest, [&](OpOperand *input) {
-    return llvm::is_contained(prefix->inputs, input);
-  });
-  auto valuesOf = [](ArrayRef<OpOperand *> operands) {
-    return llvm::map_to_vector(
-        operands, [](OpOperand *operand) { return operand->get(); });
-  };
-  auto mapped = [&](ArrayRef<OpOperand *> operands, ValueRange elements) {
-    IRMapping mapping;
-    for (auto [operand, element] : llvm::zip(operands, elements))
-      mapping.map(next.getMatchingBlockArgument(operand), element);
-    return mapping;
-  };
-  Value place = tensor::EmptyOp::create(
-      b, tensor::getMixedSizes(b, b.getLoc(), sum->get()),
-      prefix->result.getType());
-  GenericOp first =
-      elementwise(b, next, prefix->inputs, valuesOf(prefix->inputs), place,
-                  [&](OpBuilder &inside, ValueRange elements) {
-                    IRMapping mapping = mapped(prefix->inputs, elements);
-                    for (Operation *op : prefix->ops)
-                      inside.clone(*op, mapping);
-                    return mapping.lookup(prefix->result);
-                  });
-  // The sum's own map is the identity, so is that of what was made of it.
-  SmallVector<OpOperand *> operands = {sum};
-  llvm::append_range(operands, rest);
-  SmallVector<Value> inputs = {first.getResult(0)};
-  llvm::append_range(inputs, valuesOf(rest));
-  GenericOp second =
-      elementwise(b, next, operands, inputs, next.getDpsInits()[0],
-                  [&](OpBuilder &inside, ValueRange elements) {
-                    IRMapping mapping = mapped(rest, elements.drop_front());
-                    mapping.map(prefix->result, elements.front());
-                    for (Operation &op : next.getBody()->without_terminator())
-                      if (!llvm::is_contained(prefix->ops, &op))
-                        inside.clone(op, mapping);
-                    return mapping.lookupOrDefault(
-                        next.getBody()->getTerminator()->getOperand(0));
-                  });
-  next->replaceAllUsesWith(second->getResults());
+  GenericOp begun = first(b, next, *prefix);
+  next->replaceAllUsesWith(rest(b, next, *prefix, begun.getResult(0)));
   next->erase();
 }
 

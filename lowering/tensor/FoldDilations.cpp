@@ -23,11 +23,10 @@ using Maps = SmallVector<AffineMap>;
 // column, channel.
 enum Loop { N, H, W, M, KH, KW, C, loopCount };
 
-// Images of fewer pixels along a side of each part have too many windows that
-// lack taps, and parts that are too small.
+// Smaller parts have too many windows that lack taps.
 constexpr int64_t leastSide = 6;
-// What the parts may compute beside the image.
-constexpr double mostBeside = 1.2;
+// Of what the image has, in parts of one size.
+constexpr double mostComputed = 1.2;
 
 struct DilatedConvolution {
   Value source;                       // [N, Hi, Wi, C]
@@ -39,17 +38,8 @@ struct DilatedConvolution {
   int64_t partColumns() const { return llvm::divideCeil(columns, dilation); }
 };
 
-FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
-  OpOperand *image = root.getDpsInputOperand(0);
-  ElementsAttr weights = constantOf(root.getDpsInputs()[1]);
-  if (!weights || weights.isSplat())
-    return failure();
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  AffineMap map = root.getMatchingIndexingMap(image);
-  if (map.getNumResults() != 4 || ShapedType::isDynamic(extents[H]) ||
-      ShapedType::isDynamic(extents[W]))
-    return failure();
-  int64_t dilation = coefficient(map.getResult(1), KH);
+// Whether the root's loops are these, its taps so far apart.
+bool isDilated(linalg::GenericOp root, int64_t dilation) {
   MLIRContext *context = root.getContext();
   auto dim = [&](unsigned loop) { return getAffineDimExpr(loop, context); };
   auto mapOf = [&](ArrayRef<AffineExpr> indices) {
@@ -59,23 +49,36 @@ FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
                           dim(W) + dim(KW) * dilation, dim(C)}),
                    mapOf({dim(M), dim(C), dim(KH), dim(KW)}),
                    mapOf({dim(N), dim(H), dim(W), dim(M)})};
-  if (dilation < 2 || Maps(root.getIndexingMapsArray()) != expected ||
-      extents[KH] != 3 || extents[KW] != 3)
+  return dilation > 1 && Maps(root.getIndexingMapsArray()) == expected;
+}
+
+FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
+  Value image = root.getDpsInputs()[0];
+  ElementsAttr weights = constantOf(root.getDpsInputs()[1]);
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  AffineMap map = root.getIndexingMapsArray().front();
+  if (!weights || weights.isSplat() || map.getNumResults() != 4)
     return failure();
-  DilatedConvolution conv{image->get(), {0, 0},     dilation,
-                          extents[H],   extents[W], extents[M]};
-  if (auto pad = image->get().getDefiningOp<tensor::PadOp>()) {
+  int64_t dilation = coefficient(map.getResult(1), KH);
+  if (!isDilated(root, dilation) || extents[KH] != 3 || extents[KW] != 3 ||
+      ShapedType::isDynamic(extents[H]) || ShapedType::isDynamic(extents[W]))
+    return failure();
+  DilatedConvolution conv{image,      {0, 0},     dilation,
+                          extents[H], extents[W], extents[M]};
+  if (auto pad = image.getDefiningOp<tensor::PadOp>()) {
     if (!isPaddedWithKnownZeros(pad))
       return failure();
     conv.source = pad.getSource();
     conv.before = {pad.getStaticLow()[1], pad.getStaticLow()[2]};
   }
-  double computed = double(conv.partRows()) * conv.partColumns() * dilation *
-                    dilation / (double(conv.rows) * conv.columns);
-  bool isLarge = std::min(conv.partRows(), conv.partColumns()) >= leastSide;
-  if (!isLarge || computed > mostBeside)
-    return failure();
   return conv;
+}
+
+bool isWorthParts(const DilatedConvolution &conv) {
+  double computed = double(conv.partRows()) * conv.partColumns() *
+                    conv.dilation * conv.dilation;
+  return std::min(conv.partRows(), conv.partColumns()) >= leastSide &&
+         computed <= mostComputed * conv.rows * conv.columns;
 }
 
 // [N, d, d, h + 2, w + 2, C]: part (i, j) begins at row i and column j.
@@ -139,7 +142,7 @@ Value joined(ImplicitLocOpBuilder &b, const DilatedConvolution &conv,
 void fold(linalg::GenericOp root) {
   FailureOr<DilatedConvolution> conv = match(root);
   auto fill = root.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-  if (failed(conv) || !fill)
+  if (failed(conv) || !isWorthParts(*conv) || !fill)
     return;
   ImplicitLocOpBuilder b(root.getLoc(), root);
   Value images = tensor::CollapseShapeOp::create(
