@@ -4,6 +4,7 @@
 // made, and nothing is freed because everything will lie in one arena.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
+#include "lowering/memory/Signature.h"
 #include "lowering/memory/BufferizationModels.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -196,6 +197,60 @@ void partUses(func::FuncOp function) {
       partUses(value);
 }
 
+// The dimension of an input that has the same symbol as one of an output.
+Value sizeOfInput(OpBuilder &builder, BlockArgument output, int64_t dim) {
+  std::string symbol = symbolOf(output, dim);
+  for (BlockArgument input : output.getOwner()->getArguments()) {
+    auto type = dyn_cast<MemRefType>(input.getType());
+    for (int64_t own = 0; type && isInput(input) && own < type.getRank(); ++own)
+      if (type.isDynamicDim(own) && symbolOf(input, own) == symbol)
+        return memref::DimOp::create(builder, input.getLoc(), input, own);
+  }
+  return {};
+}
+
+// What it asks of the source is added to `open`.
+Value sizeOfJoined(ImplicitLocOpBuilder &b, memref::CollapseShapeOp joined,
+                   int64_t dim, SmallVectorImpl<memref::DimOp> &open) {
+  Value size;
+  for (int64_t own : joined.getReassociationIndices()[dim]) {
+    Value factor = getValueOrCreateConstantIndexOp(
+        b, b.getLoc(),
+        memref::getMixedSize(b, b.getLoc(), joined.getSrc(), own));
+    if (auto asked = factor.getDefiningOp<memref::DimOp>())
+      open.push_back(asked);
+    size = size ? b.createOrFold<arith::MulIOp>(size, factor) : factor;
+  }
+  return size;
+}
+
+// Sizes that upstream's folds do not find, so that they are known at entry.
+void findSizes(ModuleOp module) {
+  SmallVector<memref::DimOp> open;
+  module.walk([&](memref::DimOp dim) { open.push_back(dim); });
+  while (!open.empty()) {
+    memref::DimOp dim = open.pop_back_val();
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (!index)
+      continue;
+    ImplicitLocOpBuilder b(dim.getLoc(), dim);
+    Value source = dim.getSource(), size;
+    if (auto joined = source.getDefiningOp<memref::CollapseShapeOp>())
+      size = sizeOfJoined(b, joined, *index, open);
+    else if (auto split = source.getDefiningOp<memref::ExpandShapeOp>())
+      size = getValueOrCreateConstantIndexOp(
+          b, b.getLoc(), split.getMixedOutputShape()[*index]);
+    else if (auto output = dyn_cast<BlockArgument>(source);
+             output && isa<func::FuncOp>(output.getOwner()->getParentOp()) &&
+             !isInput(output))
+      size = sizeOfInput(b, output, *index);
+    if (!size)
+      continue;
+    dim.replaceAllUsesWith(size);
+    dim.erase();
+  }
+}
+
 LogicalResult eliminateEmpties(ModuleOp module,
                                const OneShotBufferizationOptions &options) {
   OneShotAnalysisState state(module, options);
@@ -226,6 +281,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     if (failed(runOneShotModuleBufferize(module, options, state)))
       return signalPassFailure();
     removeBufferizationAttributesInModule(module);
+    findSizes(module);
   }
 };
 

@@ -66,7 +66,8 @@ FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
   DilatedConvolution conv{image,      {0, 0},     dilation,
                           extents[H], extents[W], extents[M]};
   if (auto pad = image.getDefiningOp<tensor::PadOp>()) {
-    if (!isPaddedWithKnownZeros(pad))
+    llvm::SmallBitVector padded = pad.getPaddedDims();
+    if (!isPaddedWithKnownZeros(pad) || padded.test(0) || padded.test(3))
       return failure();
     conv.source = pad.getSource();
     conv.before = {pad.getStaticLow()[1], pad.getStaticLow()[2]};

@@ -43,6 +43,9 @@ struct FrameConvolution {
       return {0, 0};
     return {pad.getStaticLow()[order[dim]], pad.getStaticHigh()[order[dim]]};
   }
+  bool isPadded(unsigned dim) const {
+    return padding(dim) != std::pair<int64_t, int64_t>(0, 0);
+  }
 };
 
 FailureOr<FrameConvolution> match(linalg::GenericOp root) {
@@ -76,7 +79,7 @@ FailureOr<FrameConvolution> match(linalg::GenericOp root) {
       mapOf(applyPermutation(window, invertPermutationVector(conv.order))),
       mapOf({dim(M), dim(C), dim(KD), dim(KH), dim(KW)}),
       mapOf({dim(N), dim(D), dim(H), dim(W), dim(M)})};
-  if (maps != expected)
+  if (maps != expected || conv.isPadded(0) || conv.isPadded(4))
     return failure();
   return conv;
 }
@@ -99,8 +102,7 @@ Value framesOfWindows(ImplicitLocOpBuilder &b, const FrameConvolution &conv) {
 
 // [N * D, H, W, KD * C], padded along H and W.
 Value imageOf(ImplicitLocOpBuilder &b, const FrameConvolution &conv) {
-  bool isSingle = conv.frames() == 1 && conv.stride == 1 &&
-                  conv.padding(1) == std::pair<int64_t, int64_t>(0, 0);
+  bool isSingle = conv.frames() == 1 && conv.stride == 1 && !conv.isPadded(1);
   SmallVector<ReassociationIndices> joined = {{0, 1}, {2}, {3}, {4}};
   if (!isSingle)
     joined.back().push_back(5);

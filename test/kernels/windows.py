@@ -252,6 +252,13 @@ def frames():
     weights = {"w0": normal(40, 40, 1, 1, 1, scale=0.2), "w": normal(40, 40, 1, 3, 3, scale=0.1), "b": normal(40),
                "v": normal(40, 40, 3, 1, 1, scale=0.1)}
     yield "frames, a residual", chain([1, 40, 4, 14, 14], steps, weights)
+    for name, shape, dims, window in (("frames", [1, 40, 3, 14, 14], 5, (1, 3, 3)), ("taps apart", [1, 40, 14, 14], 4, (3, 3))):
+        for axis in (0, 1):
+            pads = [int(dim == axis) for dim in range(dims)] + [0] * dims
+            attributes = {"dilations": [2, 2]} if dims == 4 else {}
+            yield f"{name}, padding along {axis}", chain(
+                shape, [("Relu", "x", "r", {}), ("Pad", "r pads", "z", {}), ("Conv", "z w", "y", attributes)],
+                {"pads": np.int64(pads), "w": normal(48, 40 + axis, *window, scale=0.1)})
 
 
 def strided():
