@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -213,7 +214,8 @@ Value sizeOfInput(OpBuilder &builder, BlockArgument output, int64_t dim) {
 Value sizeOfJoined(ImplicitLocOpBuilder &b, memref::CollapseShapeOp joined,
                    int64_t dim, SmallVectorImpl<memref::DimOp> &open) {
   Value size;
-  for (int64_t own : joined.getReassociationIndices()[dim]) {
+  SmallVector<ReassociationIndices> groups = joined.getReassociationIndices();
+  for (int64_t own : groups[dim]) {
     Value factor = getValueOrCreateConstantIndexOp(
         b, b.getLoc(),
         memref::getMixedSize(b, b.getLoc(), joined.getSrc(), own));
@@ -227,11 +229,14 @@ Value sizeOfJoined(ImplicitLocOpBuilder &b, memref::CollapseShapeOp joined,
 // Sizes that upstream's folds do not find, so that they are known at entry.
 void findSizes(ModuleOp module) {
   SmallVector<memref::DimOp> open;
+  llvm::SetVector<Operation *> found;
   module.walk([&](memref::DimOp dim) { open.push_back(dim); });
   while (!open.empty()) {
     memref::DimOp dim = open.pop_back_val();
     std::optional<int64_t> index = dim.getConstantIndex();
-    if (!index)
+    auto type = cast<MemRefType>(dim.getSource().getType());
+    bool exists = index && *index >= 0 && *index < type.getRank();
+    if (!exists || found.contains(dim))
       continue;
     ImplicitLocOpBuilder b(dim.getLoc(), dim);
     Value source = dim.getSource(), size;
@@ -247,8 +252,10 @@ void findSizes(ModuleOp module) {
     if (!size)
       continue;
     dim.replaceAllUsesWith(size);
-    dim.erase();
+    found.insert(dim);
   }
+  for (Operation *dim : found)
+    dim->erase();
 }
 
 LogicalResult eliminateEmpties(ModuleOp module,
