@@ -120,6 +120,11 @@ Value packedColumns(ImplicitLocOpBuilder &b, Value source, unsigned together,
 // Dimensions of one element that are read as such, as those of keys that all
 // heads share, go.
 void dropSharedDims(linalg::GenericOp root) {
+  // Upstream would cast an operand to what others know of its size.
+  if (!llvm::all_of(root.getOperandTypes(), [](Type type) {
+        return cast<ShapedType>(type).hasStaticShape();
+      }))
+    return;
   SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   ImplicitLocOpBuilder b(root.getLoc(), root);
   for (OpOperand *input : root.getDpsInputOperands()) {
