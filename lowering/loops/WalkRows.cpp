@@ -23,7 +23,7 @@ void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
   walkStaticRows(steps, tile, *extent);
 }
 
-// Of rows whose number is known.
+// Of rows whose number is known, as their window is.
 RowBorders ContractionEmitter::bordersOfRows() {
   std::optional<RowWindow> window = staticRowWindow();
   if (!window)

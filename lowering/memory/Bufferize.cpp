@@ -4,8 +4,8 @@
 // made, and nothing is freed because everything will lie in one arena.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
-#include "lowering/memory/Signature.h"
 #include "lowering/memory/BufferizationModels.h"
+#include "lowering/memory/Signature.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"

@@ -126,7 +126,8 @@ def attention():
         nodes += [*scales, ("Transpose", "k", "kt", {"perm": [0, 1, 3, 2]}), ("MatMul", "q kt", "s", {}),
                   ("Softmax", "s", "p", {}), ("MatMul", "p v1", "y", {})]
         yield f"attention of parts of one product, scaled {name}", chain(
-            ["n", 30, 48], nodes, parts | {f"which_{part}": np.int64(i) for i, part in enumerate("qkv")}, [[1, 30, 48], [2, 30, 48]], ranks=4)
+            ["n", 30, 48], nodes, parts | {f"which_{part}": np.int64(i) for i, part in enumerate("qkv")},
+            [[1, 30, 48], [2, 30, 48]], ranks=4)
     for size in (13, 64):
         yield f"attention of {size} rows, heads in the products of weights", chain([2, size, 40], [
             ("Einsum", f"x {w}", name, {"equation": "abc,cde->abde"}) for name, w in zip("qkv", ("wq", "wk", "wv"))] + [

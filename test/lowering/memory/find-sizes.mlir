@@ -1,6 +1,6 @@
 // RUN: onnxc-opt %s --bufferize --canonicalize | FileCheck %s
 
-// What is padded in an output or behind a reshape has a size of the input, which is known at entry.
+// What is padded behind a reshape has a size of the input, which is known at entry.
 // CHECK-LABEL: func.func @model
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?x4x?xf32
 // CHECK-NOT: memref.dim %{{(collapse|expand)}}
