@@ -349,8 +349,8 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
 
     A fold over pixels of the result, as the mean of a squeeze and excitation, joins where their number is known: tiles
     fold their rows while they hold them, and the result is stored only if something else reads it. What tasks share is
-    not folded: where that is rows of the image, the kernel yields a sum for each row. A pool behind a Winograd
-    convolution joins where its windows lie side by side and divide the tiles.
+    not folded: where that is rows of the image, as in all Winograd convolutions, the kernel yields a sum for each row. A
+    pool behind one of these joins where its windows lie side by side and divide the tiles.
 
     An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
     `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers.

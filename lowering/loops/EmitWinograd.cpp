@@ -82,10 +82,13 @@ LogicalResult WinogradEmitter::traceResult() {
 
 LogicalResult WinogradEmitter::traceWindows() {
   linalg::GenericOp fold = findFold(kernel);
-  FailureOr<WindowFold> matched =
-      fold ? matchWindowFold(fold) : FailureOr<WindowFold>(failure());
-  if (failed(matched))
+  if (!fold)
     return success();
+  FailureOr<WindowFold> matched = matchWindowFold(fold);
+  if (failed(matched))
+    matched = matchRowFold(fold);
+  if (failed(matched))
+    return failure();
   TileValues values(b, arguments, fold.getNumLoops() + 1, matched->channel,
                     lanes, lanes);
   windows.emplace(Windows{*matched, std::move(values), {}});
@@ -502,6 +505,8 @@ void WinogradEmitter::foldWindows(ArrayRef<OpFoldResult> loops, Span span,
   at[windows->row] = floorDivide(b, row, down);
   at[windows->channel] = loops[conv.output];
   ifNeeded(!areRowsAlways(span, 0, tile, rows), lastRow, rows, [&] {
+    if (!across)
+      return storeWindow(at, pixels.front(), cell, loops[conv.column]);
     for (int64_t begin = 0; begin + across <= span.high; begin += across) {
       OpFoldResult column = add(b, loops[conv.column], number(b, begin)),
                    last = add(b, column, number(b, across - 1));
@@ -510,18 +515,35 @@ void WinogradEmitter::foldWindows(ArrayRef<OpFoldResult> loops, Span span,
       for (ArrayRef<Value> row : pixels)
         llvm::append_range(elements, row.slice(begin, across));
       ifNeeded(span.checks == Span::Everything, last, columns,
-               [&] { storeWindow(at, elements, cell); });
+               [&] { storeWindow(at, elements, cell, number(b, 0)); });
     }
   });
 }
 
+// What a window begins with at its column `folded`: the start value, or what
+// the tiles in front have stored of it.
+Value WinogradEmitter::startOfWindow(ArrayRef<OpFoldResult> at, Cell cell,
+                                     OpFoldResult folded) {
+  linalg::GenericOp fold = windows->op;
+  const Result &result = windows->result;
+  Value start = windows->values.at(
+      fold.getDpsInits()[0], fold.getIndexingMapsArray().back(), at, cell);
+  if (isConstantIntValue(folded, 0))
+    return start;
+  Value held = windows->values.at(result.output, result.position, at, cell);
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, folded),
+                            asValue(b, number(b, 0)));
+  return arith::SelectOp::create(b, isFirst, start, held);
+}
+
 void WinogradEmitter::storeWindow(ArrayRef<OpFoldResult> at,
-                                  ArrayRef<Value> elements, Cell cell) {
+                                  ArrayRef<Value> elements, Cell cell,
+                                  OpFoldResult folded) {
   linalg::GenericOp fold = windows->op;
   TileValues &values = windows->values;
   values.forgetLoads();
-  Value sofar = values.at(fold.getDpsInits()[0],
-                          fold.getIndexingMapsArray().back(), at, cell);
+  Value sofar = startOfWindow(at, cell, folded);
   SmallVector<Value> operands(fold->getNumOperands());
   for (Value element : elements) {
     operands[windows->image->getOperandNumber()] = element;

@@ -11,6 +11,7 @@
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowTiles.h"
 #include "lowering/loops/WindowFolds.h"
+#include "lowering/loops/Winograd.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -257,14 +258,24 @@ void addEpilogue(Group &group, linalg::GenericOp root, const LoopRoles &roles,
       return stayOutside(group, next, "the result has other users too");
 }
 
+// Whether tasks share panels of weights, each of them for all pixels.
+bool hasSeveralPanels(linalg::GenericOp root, const LoopRoles &roles,
+                      ContractionAttr schedule) {
+  int64_t columns = root.getStaticLoopRanges()[roles.vector];
+  return schedule.getOuter() == LoopOrder::Panels &&
+         !ShapedType::isDynamic(columns) && columns > schedule.getColumns();
+}
+
+using IsFold = llvm::function_ref<bool(linalg::GenericOp)>;
+
 // Pools and means of the result, also of the result in its padding. Those that
-// the tiles might have folded have said why they do not.
-void leaveFoldsOutside(const Group &group, Value result, bool foldsPixels) {
+// were `tried` have said why they are.
+void leaveFoldsOutside(const Group &group, Value result, IsFold tried) {
   for (Operation *user : result.getUsers()) {
     if (auto pad = dyn_cast<tensor::PadOp>(user))
-      leaveFoldsOutside(group, pad, /*foldsPixels=*/false);
+      leaveFoldsOutside(group, pad, nullptr);
     auto next = dyn_cast<linalg::GenericOp>(user);
-    if (!next || !next.getNumReductionLoops() || (foldsPixels && isFold(next)))
+    if (!next || !next.getNumReductionLoops() || (tried && tried(next)))
       continue;
     auto isRead = [&](OpOperand *input) {
       return next.payloadUsesValueFromOperand(input);
@@ -450,9 +461,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();
-        takeWindows(group, filtering.getTile());
-        leaveFoldsOutside(group, group.last->getResult(0),
-                          /*foldsPixels=*/false);
+        takeFolds(group, *roles, filtering.getTile());
         return outline(group, filtering, winogradScratch(root, filtering));
       }
     // A packed operand has decided how wide the tile is.
@@ -474,23 +483,25 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     bool isBlocked =
         schedule.getBlock() || schedule.getGroup() > 1 || schedule.getDepth();
     if (!isBlocked)
-      takeFold(group, *roles, schedule);
-    leaveFoldsOutside(group, group.last->getResult(0), !isBlocked);
+      takeFold(group, *roles, hasSeveralPanels(root, *roles, schedule), isFold);
+    leaveFoldsOutside(group, group.last->getResult(0),
+                      isBlocked ? IsFold() : isFold);
     outline(group, schedule, {});
   }
 
   // The first fold of the result's pixels that the tiles can do. What is left
   // of it is done where it was.
-  void takeFold(Group &group, const LoopRoles &roles,
-                ContractionAttr schedule) {
+  void takeFold(Group &group, const LoopRoles &roles, bool sharePanels,
+                IsFold isCandidate) {
     for (Operation *user : group.last->getUsers()) {
       auto next = dyn_cast<linalg::GenericOp>(user);
-      if (!next || next->getBlock() != group.root->getBlock() || !isFold(next))
+      if (!next || next->getBlock() != group.root->getBlock() ||
+          !isCandidate(next))
         continue;
       const char *reason = nullptr;
       std::optional<KernelPart> part =
           splitFold(next, group.last, group.position, group.root, roles,
-                    schedule, reason);
+                    sharePanels, reason);
       if (!part) {
         stayOutside(group, next, reason);
         continue;
@@ -505,6 +516,20 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     }
   }
 
+  // Of the result of Winograd's tiles, of which each has its own rows.
+  void takeFolds(Group &group, const LoopRoles &roles, int64_t tile) {
+    bool isAsComputed =
+        group.position == group.root.getIndexingMapsArray().back();
+    if (isAsComputed)
+      takeWindows(group, tile);
+    bool mayFoldRows = isAsComputed && !group.fold &&
+                       matchSquareConvolution(group.root)->hasFixedImage();
+    if (mayFoldRows)
+      takeFold(group, roles, /*sharePanels=*/false, foldsColumns);
+    leaveFoldsOutside(group, group.last->getResult(0),
+                      mayFoldRows ? IsFold(foldsColumns) : IsFold());
+  }
+
   // A pool of the result whose windows divide Winograd's tiles, and what
   // follows it where nothing else reads the result.
   void takeWindows(Group &group, int64_t tile) {
@@ -514,8 +539,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
         continue;
       FailureOr<WindowFold> windows = matchWindowFold(next);
       auto start = next.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-      if (failed(windows) || !start ||
-          group.position != group.root.getIndexingMapsArray().back())
+      if (failed(windows) || !start)
         continue;
       if (tile % windows->rows || tile % windows->columns) {
         stayOutside(group, next, "its windows reach into several tiles");

@@ -6,6 +6,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/LaneBody.h"
 #include "lowering/loops/PixelFolds.h"
+#include "lowering/loops/Winograd.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -84,20 +85,38 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
   return full <= 1;
 }
 
-// The contraction that `value` is the epilogue's result of: elementwise
-// operations, added to `epilogue`, that read all of its elements.
-linalg::GenericOp contractionBefore(Value value,
-                                    SetVector<Operation *> &epilogue) {
-  auto op = value.getDefiningOp<linalg::GenericOp>();
-  if (!op || epilogue.size() == longestEpilogue)
-    return {};
-  if (op.getNumReductionLoops())
-    return succeeded(inferLoopRoles(op)) ? op : linalg::GenericOp();
-  linalg::GenericOp found;
-  epilogue.insert(op);
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (!found && op.getMatchingIndexingMap(input).isPermutation())
-      found = contractionBefore(input->get(), epilogue);
+// The contractions that `value` is the epilogue's result of: elementwise
+// operations that read all of their elements, and nobody else does.
+SmallVector<linalg::GenericOp> contractionsBefore(Value value) {
+  SmallVector<linalg::GenericOp> found;
+  auto last = value.getDefiningOp<linalg::GenericOp>();
+  if (!last)
+    return found;
+  SetVector<Operation *> epilogue;
+  auto isInside = [&](Operation *user) { // or dead, and goes as soon as it may
+    return epilogue.contains(user) || user->use_empty();
+  };
+  auto visit = [&](linalg::GenericOp op) {
+    bool isContraction = op.getNumReductionLoops() > 0;
+    if (isContraction && succeeded(inferLoopRoles(op)))
+      found.push_back(op);
+    return !isContraction && epilogue.size() < longestEpilogue &&
+           epilogue.insert(op);
+  };
+  // What is read by several of them is met again behind the last one.
+  auto visitInputs = [&](linalg::GenericOp op) {
+    return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      auto before = input->get().getDefiningOp<linalg::GenericOp>();
+      return before && op.getMatchingIndexingMap(input).isPermutation() &&
+             !llvm::is_contained(found, before) &&
+             llvm::all_of(before->getUsers(), isInside) && visit(before);
+    });
+  };
+  bool isNew = visit(last);
+  while (isNew)
+    isNew = llvm::any_of(epilogue, [&](Operation *op) {
+      return visitInputs(cast<linalg::GenericOp>(op));
+    });
   return found;
 }
 
@@ -105,24 +124,18 @@ linalg::GenericOp contractionBefore(Value value,
 // better stay a fold and nothing else.
 bool isFoldOfTiles(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
-  SetVector<Operation *> epilogue;
   if (!isFold(consumer) ||
       consumer.getIndexingMapsArray().back().getResults().back() !=
           consumer.getMatchingIndexingMap(operand).getResults().back())
     return false;
-  linalg::GenericOp root = contractionBefore(operand->get(), epilogue);
-  if (!root || llvm::any_of(root.getDpsInputs(), [](Value input) {
-        return input.getDefiningOp<WinogradFilterOp>() != nullptr;
-      }))
-    return false;
-  auto isInside = [&](Operation *user) { // or dead, and goes as soon as it may
-    return epilogue.contains(user) || user->use_empty();
+  auto canFold = [&](linalg::GenericOp root) {
+    bool isFiltered = llvm::any_of(root.getDpsInputs(), [](Value input) {
+      return input.getDefiningOp<WinogradFilterOp>() != nullptr;
+    });
+    return !isFiltered || (foldsColumns(consumer) &&
+                           matchSquareConvolution(root)->hasFixedImage());
   };
-  epilogue.insert(root);
-  return llvm::all_of(epilogue, [&](Operation *op) {
-    return op->getResult(0) == operand->get() ||
-           llvm::all_of(op->getUsers(), isInside);
-  });
+  return llvm::any_of(contractionsBefore(operand->get()), canFold);
 }
 
 // Whether other operands tell how often the consumer's loops run. Where none

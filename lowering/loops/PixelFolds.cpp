@@ -28,15 +28,22 @@ bool isFold(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->getArguments(), isArgument);
 }
 
+bool foldsColumns(linalg::GenericOp op) {
+  if (!isFold(op) || op.getNumLoops() != 4)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  return op.getIteratorTypesArray()[map.getDimPosition(2)] ==
+         utils::IteratorType::reduction;
+}
+
 namespace {
 
 class FoldSplitter {
 public:
   FoldSplitter(linalg::GenericOp fold, Operation *last, AffineMap position,
-               linalg::GenericOp root, const LoopRoles &roles,
-               ContractionAttr schedule)
+               linalg::GenericOp root, const LoopRoles &roles, bool sharePanels)
       : fold(fold), input(fold.getDpsInputOperand(0)), last(last),
-        position(position), root(root), roles(roles), schedule(schedule),
+        position(position), root(root), roles(roles), sharePanels(sharePanels),
         output(fold.getIndexingMapsArray().back()) {}
 
   const char *chooseLoops();
@@ -44,7 +51,6 @@ public:
 
 private:
   std::optional<unsigned> loopOfRoot(unsigned loop);
-  bool hasSeveralPanels();
   bool isAlongVectors();
   TypedAttr startOf(bool isAll);
   bool findSizes();
@@ -56,7 +62,7 @@ private:
   AffineMap position;
   linalg::GenericOp root;
   const LoopRoles &roles;
-  ContractionAttr schedule;
+  bool sharePanels;
   AffineMap output;
   SmallVector<unsigned> kept;      // loops of the fold that are left for later
   SmallVector<AffineExpr> results; // of the part, as loops of the fold
@@ -70,12 +76,6 @@ std::optional<unsigned> FoldSplitter::loopOfRoot(unsigned loop) {
   auto index =
       dyn_cast<AffineDimExpr>(position.getResult(*map.getResultPosition(own)));
   return index ? std::optional(index.getPosition()) : std::nullopt;
-}
-
-bool FoldSplitter::hasSeveralPanels() {
-  int64_t columns = root.getStaticLoopRanges()[roles.vector];
-  return schedule.getOuter() == LoopOrder::Panels &&
-         !ShapedType::isDynamic(columns) && columns > schedule.getColumns();
 }
 
 // Tasks share what is outermost. Where that is panels, one task computes all
@@ -97,10 +97,10 @@ const char *FoldSplitter::chooseLoops() {
   if (folded.empty())
     return "it folds nothing";
   llvm::sort(folded);
-  if (!hasSeveralPanels())
+  if (!sharePanels)
     for (auto [own, loop] : ArrayRef(folded).drop_back())
       kept.push_back(loop);
-  if (!hasSeveralPanels() && kept.empty())
+  if (!sharePanels && kept.empty())
     return "tasks share the pixels that it folds";
   llvm::append_range(results, output.getResults().drop_back());
   for (unsigned loop : kept)
@@ -199,10 +199,9 @@ linalg::GenericOp FoldSplitter::foldRest(Value part) {
 
 std::optional<KernelPart> splitFold(linalg::GenericOp fold, Operation *last,
                                     AffineMap position, linalg::GenericOp root,
-                                    const LoopRoles &roles,
-                                    ContractionAttr schedule,
+                                    const LoopRoles &roles, bool sharePanels,
                                     const char *&reason) {
-  FoldSplitter splitter(fold, last, position, root, roles, schedule);
+  FoldSplitter splitter(fold, last, position, root, roles, sharePanels);
   reason = splitter.chooseLoops();
   return reason ? std::nullopt : std::optional(splitter.split());
 }

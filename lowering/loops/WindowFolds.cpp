@@ -1,4 +1,5 @@
 #include "lowering/loops/WindowFolds.h"
+#include "lowering/loops/PixelFolds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -60,6 +61,17 @@ FailureOr<WindowFold> matchWindowFold(linalg::GenericOp op) {
     return failure();
   return WindowFold{op,      *image,  loop(0), loop(1),
                     loop(2), loop(3), *rows,   *columns};
+}
+
+FailureOr<WindowFold> matchRowFold(linalg::GenericOp op) {
+  if (!foldsColumns(op) || op.getNumReductionLoops() != 1)
+    return failure();
+  OpOperand *image = op.getDpsInputOperand(0);
+  AffineMap map = op.getMatchingIndexingMap(image);
+  auto loop = [&](unsigned dim) { return map.getDimPosition(dim); };
+  return WindowFold{op,         image,        loop(0),
+                    loop(1),    loop(2),      loop(3),
+                    /*rows=*/1, /*columns=*/0};
 }
 
 } // namespace onnxc

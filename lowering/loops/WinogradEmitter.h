@@ -84,8 +84,11 @@ private:
                    mlir::OpFoldResult first,
                    llvm::ArrayRef<llvm::SmallVector<mlir::Value>> pixels,
                    Cell cell);
+  mlir::Value startOfWindow(llvm::ArrayRef<mlir::OpFoldResult> at, Cell cell,
+                            mlir::OpFoldResult folded);
   void storeWindow(llvm::ArrayRef<mlir::OpFoldResult> at,
-                   llvm::ArrayRef<mlir::Value> elements, Cell cell);
+                   llvm::ArrayRef<mlir::Value> elements, Cell cell,
+                   mlir::OpFoldResult folded);
 
   void forEach(mlir::OpFoldResult from, mlir::OpFoldResult to, int64_t step,
                llvm::function_ref<void(mlir::OpFoldResult)> body);

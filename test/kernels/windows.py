@@ -42,9 +42,12 @@ def folded_pixels():
             ("1x1, wide", [2, 16, 9, 40], 24, (1, 1), {}),
             ("3x3, stride 2", [1, 24, 21, 30], 40, (3, 3), {"strides": [2, 2], "pads": [1] * 4}),
             ("grouped", [1, 48, 13, 13], 48, (3, 3), {"group": 4, "pads": [1] * 4}),
+            ("3x3", [1, 32, 28, 31], 64, (3, 3), {"pads": [1] * 4}),
+            ("3x3, batch 3", [3, 64, 7, 9], 50, (3, 3), {"pads": [1] * 4}),
             ("1-D", [1, 16, 50], 300, (3,), {"pads": [1, 1]}), ("3-D", [1, 8, 5, 6, 7], 20, (3, 3, 3), {"pads": [1] * 6})):
+        inputs = shape[1] // attributes.get("group", 1)
         weights = {"v": normal(shape[1], shape[1], *[1] * len(window), scale=shape[1] ** -0.5),
-                   "w": normal(filters, shape[1] // attributes.get("group", 1), *window, scale=min(0.2, shape[1] ** -0.5)),
+                   "w": normal(filters, inputs, *window, scale=(inputs * np.prod(window)) ** -0.5),
                    "two": np.int64([2]), "last": np.int64([-1])}
         for kind, fold in folds.items():
             yield f"{name}, {kind} alone", chain(shape, made(attributes, fold[:2] + ("y", {})), weights)

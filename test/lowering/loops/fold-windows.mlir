@@ -86,4 +86,44 @@ func.func @beside(%x: tensor<1x30x30x64xf32>, %t: tensor<36x4x64x16xf32>) -> (te
   } -> tensor<1x14x14x64xf32>
   return %c, %p : tensor<1x28x28x64xf32>, tensor<1x14x14x64xf32>
 }
+
+// A mean of all pixels, with the residual sum in front of it: rows are folded in the tiles, and nothing else is stored.
+// CHECK-LABEL: @mean
+// CHECK: onnxc.kernel #onnxc.winograd<tile = 4
+// CHECK-SAME: outs({{[^:]*}} : tensor<1x28x64xf32>, tensor<36x{{[0-9]+}}xf32>, tensor<36x{{[0-9]+}}xf32>)
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: onnxc.yield
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+func.func @mean(%x: tensor<1x30x30x64xf32>, %t: tensor<36x4x64x16xf32>, %y: tensor<1x28x28x64xf32>) -> tensor<1x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = onnxc.winograd_filter %t, <tile = 4, tile_rows = 1, product = <rows = 6, columns = 16, vector = 8, outer = panels>>
+      : tensor<36x4x64x16xf32> -> tensor<64x64x3x3xf32>
+  %e = tensor.empty() : tensor<1x28x28x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32>
+  %c = linalg.generic {indexing_maps = [#image, #filter, #pixel],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x30x30x64xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<1x28x28x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %r = arith.addf %s, %p : f32
+    linalg.yield %r : f32
+  } -> tensor<1x28x28x64xf32>
+  %n = linalg.generic {indexing_maps = [#same, #same, #same],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%y, %c : tensor<1x28x28x64xf32>, tensor<1x28x28x64xf32>) outs(%e : tensor<1x28x28x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %r = arith.addf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<1x28x28x64xf32>
+  %me = tensor.empty() : tensor<1x64xf32>
+  %ms = linalg.fill ins(%zero : f32) outs(%me : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, h, w, c)>, affine_map<(n, c, h, w) -> (n, c)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%n : tensor<1x28x28x64xf32>) outs(%ms : tensor<1x64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %r = arith.addf %s, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<1x64xf32>
+  return %m : tensor<1x64xf32>
+}
 }
