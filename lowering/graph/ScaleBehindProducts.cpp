@@ -26,13 +26,16 @@ bool isPart(Value value) {
          !matchPattern(op->getOperand(0), m_Constant());
 }
 
-// Whether `value` is one finite number, known and of type `element`.
-bool isNumber(Value value, Type element) {
+// Whether `value` is one finite number, known, of the element type of `result`
+// and of no higher rank.
+bool isNumber(Value value, RankedTensorType result) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   std::optional<SmallVector<double>> numbers = constantFloats(value);
   return type && numbers && type.hasStaticShape() &&
-         type.getNumElements() == 1 && type.getRank() <= 1 &&
-         type.getElementType() == element && std::isfinite(numbers->front());
+         type.getNumElements() == 1 &&
+         type.getRank() <= std::min<int64_t>(result.getRank(), 1) &&
+         type.getElementType() == result.getElementType() &&
+         std::isfinite(numbers->front());
 }
 
 struct ScaleScores : OpRewritePattern<MatMulOp> {
@@ -40,8 +43,9 @@ struct ScaleScores : OpRewritePattern<MatMulOp> {
   LogicalResult matchAndRewrite(MatMulOp op,
                                 PatternRewriter &rewriter) const override {
     // Narrower sums might overflow before they are scaled.
-    Type element = getElementTypeOrSelf(op.getType());
-    if (!element.isF32() && !element.isF64())
+    auto result = dyn_cast<RankedTensorType>(op.getType());
+    if (!result ||
+        (!result.getElementType().isF32() && !result.getElementType().isF64()))
       return rewriter.notifyMatchFailure(op, "narrow numbers");
     for (OpOperand &operand : op->getOpOperands()) {
       Operation *scale = operand.get().getDefiningOp();
@@ -50,9 +54,9 @@ struct ScaleScores : OpRewritePattern<MatMulOp> {
           matchPattern(other, m_Constant()))
         continue;
       Value value = scale->getOperand(0), factor = scale->getOperand(1);
-      if (isa<MulOp>(scale) && isNumber(value, element))
+      if (isa<MulOp>(scale) && isNumber(value, result))
         std::swap(value, factor);
-      if (!isNumber(factor, element) || !isPart(value))
+      if (!isNumber(factor, result) || !isPart(value))
         continue;
       Graph graph(rewriter, op.getLoc());
       SmallVector<Node> operands = nodesOf(graph, op->getOperands());

@@ -40,7 +40,8 @@ struct Prefix {
   Value result;
 };
 
-// Fails where something else reads one of them, too.
+// Fails where something else reads one of them, too, and where the result has
+// no bytes to be stored as.
 FailureOr<Prefix> prefixOf(GenericOp next, OpOperand *sum) {
   Prefix prefix{{}, {sum}, next.getMatchingBlockArgument(sum)};
   llvm::SmallPtrSet<Value, 4> columns;
@@ -67,6 +68,8 @@ FailureOr<Prefix> prefixOf(GenericOp next, OpOperand *sum) {
     prefix.ops.push_back(op);
     prefix.result = op->getResult(0);
   }
+  if (prefix.result.getType().isInteger(1))
+    return failure();
   return prefix;
 }
 

@@ -19,7 +19,7 @@ def chain(shape, nodes, weights=None, sizes=None, ranks=None):
     nodes = [helper.make_node(op, words(inputs), words(outputs), **attributes)
              for op, inputs, outputs, attributes in nodes]
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * (ranks or len(shape)))],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * (len(shape) if ranks is None else ranks))],
                               initializers)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     proto = helper.make_model(graph, opset_imports=opsets, ir_version=10)

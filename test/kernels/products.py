@@ -128,6 +128,9 @@ def attention():
         yield f"attention of parts of one product, scaled {name}", chain(
             ["n", 30, 48], nodes, parts | {f"which_{part}": np.int64(i) for i, part in enumerate("qkv")},
             [[1, 30, 48], [2, 30, 48]], ranks=4)
+    yield "scaled part of a vector", chain([64], [
+        ("Split", "x", "q k", {"num_outputs": 2}), ("Mul", "q c", "s", {}), ("MatMul", "s k", "y", {})],
+        {"c": np.float32([0.5])}, ranks=0)
     for size in (13, 64):
         yield f"attention of {size} rows, heads in the products of weights", chain([2, size, 40], [
             ("Einsum", f"x {w}", name, {"equation": "abc,cde->abde"}) for name, w in zip("qkv", ("wq", "wk", "wv"))] + [
@@ -183,6 +186,11 @@ def narrow():
             yield f"{name} of {columns} columns", chain([2, 70, 48], first + steps, weights, ranks=3)
             yield f"{name} of {columns} columns, any rows", chain(
                 ["n", 48], first + steps, weights, [[rows, 48] for rows in (1, 2, 19, 300)])
+    for name, steps in (("chosen", [("Greater", "a o", "c", {}), ("Tanh", "r", "t", {}), ("Where", "c t o", "y", {})]),
+                        ("counted", [("Greater", "a o", "c", {}), ("Cast", "c", "g", {"to": 1}), ("Softplus", "g", "s", {}),
+                                     ("Erf", "g", "e", {}), ("Mul", "s e", "y", {})])):
+        weights = {"w": normal(16, 3), "o": normal(3), "r": normal(40, 3, seed=5)}
+        yield f"{name} by sums of 3 columns", chain([40, 16], [("MatMul", "x w", "a", {}), *steps], weights)
 
 
 def recurrent():
