@@ -184,7 +184,8 @@ static int32_t run_with_symbols(onnxc_loaded *loaded, int64_t *symbols,
   uint64_t bytes =
       onnxc_arena_bytes(loaded, symbols, parallel ? parallel->workers : 1);
   if (bytes == UINT64_MAX)
-    return onnxc_fail(message, ONNXC_ARENA, "the arena's size overflows");
+    return onnxc_fail(message, ONNXC_ARENA,
+                      "a size is negative, or the arena's overflows");
   onnxc_spare *arena = take_arena(loaded, bytes);
   if (!arena)
     return onnxc_fail(message, ONNXC_MEMORY, "no memory for the arena");

@@ -115,6 +115,8 @@ bool Session::placeOutputs() {
 bool Session::placeArena() {
   uint64_t bytes =
       onnxc_arena_bytes(model.get(), symbols.data(), pool ? pool->workers : 1);
+  if (bytes == UINT64_MAX) // the call says which size is wrong
+    bytes = 0;
   arena = GuardedBuffer(bytes, ONNXC_ARENA_ALIGN);
   if (!arena)
     return fail("no memory for the arena");
