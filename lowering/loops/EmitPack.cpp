@@ -3,6 +3,7 @@
 #include "lowering/loops/EmitPack.h"
 #include "lowering/loops/Nest.h"
 #include "lowering/loops/Rearrange.h"
+#include "lowering/loops/Rolled.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,7 +27,7 @@ private:
   void walk(unsigned dim);
   void panel(OpFoldResult at, bool isWhole);
   Value load(OpFoldResult at, int64_t elements);
-  void square(OpFoldResult at, int64_t column, OpFoldResult element,
+  void square(OpFoldResult at, OpFoldResult column, OpFoldResult element,
               int64_t elements, bool isWhole);
 
   ImplicitLocOpBuilder &b;
@@ -66,6 +67,7 @@ void Packer::forEach(OpFoldResult begin, OpFoldResult end, int64_t step,
     return;
   auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
                                  asValue(b, number(b, step)));
+  keepRolled(loop); // a square is hundreds of instructions
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(OpFoldResult(loop.getInductionVar()));
@@ -95,13 +97,13 @@ void Packer::walk(unsigned dim) {
 void Packer::panel(OpFoldResult at, bool isWhole) {
   int64_t length = *getConstantIntValue(sizes[rank - 1]);
   int64_t whole = length / lanes * lanes;
-  for (int64_t column = 0; column < columns; column += lanes) {
+  forEach(number(b, 0), number(b, columns), lanes, [&](OpFoldResult column) {
     forEach(number(b, 0), number(b, whole), lanes, [&](OpFoldResult element) {
       square(at, column, element, lanes, isWhole);
     });
     if (whole < length)
       square(at, column, number(b, whole), length - whole, isWhole);
-  }
+  });
 }
 
 // The elements of a row from `at` on, zeros behind them.
@@ -120,11 +122,10 @@ Value Packer::load(OpFoldResult at, int64_t elements) {
                                       zeros);
 }
 
-void Packer::square(OpFoldResult at, int64_t column, OpFoldResult element,
+void Packer::square(OpFoldResult at, OpFoldResult column, OpFoldResult element,
                     int64_t elements, bool isWhole) {
   Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  OpFoldResult first =
-      add(b, multiply(b, at, number(b, columns)), number(b, column));
+  OpFoldResult first = add(b, multiply(b, at, number(b, columns)), column);
   OpFoldResult last = subtract(b, sizes[apart], number(b, 1));
   SmallVector<Value> rows;
   for (int64_t row = 0; row < lanes; ++row) {
@@ -143,8 +144,7 @@ void Packer::square(OpFoldResult at, int64_t column, OpFoldResult element,
   }
   OpFoldResult start =
       add(b, add(b, toOffset, multiply(b, at, to.strides[place[apart]])),
-          add(b, multiply(b, element, to.strides[place[rank - 1]]),
-              number(b, column)));
+          add(b, multiply(b, element, to.strides[place[rank - 1]]), column));
   for (auto [i, value] : llvm::enumerate(transposed(b, rows)))
     if (int64_t(i) < elements)
       vector::StoreOp::create(
