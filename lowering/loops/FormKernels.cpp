@@ -349,17 +349,33 @@ void cloneInto(OpBuilder &builder, Operation *op, IRMapping &mapping,
         cast<DestinationStyleOpInterface>(clone).setDpsInitOperand(i, output);
 }
 
+// Each operation behind what it reads. That alone orders them, so that kernels
+// are equal in whichever order their operations were.
+SmallVector<Operation *> inOrder(const Group &group) {
+  llvm::SetVector<Operation *> ops;
+  for (Operation *op : group.ops)
+    if (isStored(op))
+      ops.insert(op);
+  std::function<void(Operation *)> add = [&](Operation *op) {
+    if (!op || !group.ops.contains(op) || ops.contains(op))
+      return;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        add(operand.getDefiningOp());
+    });
+    ops.insert(op);
+  };
+  llvm::for_each(group.yielding(), add);
+  llvm::for_each(group.ops, add);
+  return ops.takeVector();
+}
+
 // `scratch` are the types of what the kernel needs beside its outputs.
 void outline(Group &group, Attribute schedule,
              ArrayRef<RankedTensorType> scratch) {
   OpBuilder builder(group.isFoldedOnly() ? group.folded : group.last);
   Location loc = group.root.getLoc();
-  SmallVector<Operation *> ops = llvm::to_vector(group.ops),
-                           yielding = group.yielding();
-  llvm::stable_sort(ops, [](Operation *a, Operation *b) {
-    return isStored(a) == isStored(b) ? !isStored(a) && a->isBeforeInBlock(b)
-                                      : isStored(a);
-  });
+  SmallVector<Operation *> ops = inOrder(group), yielding = group.yielding();
   SmallVector<Value> destinations;
   for (Operation *op : yielding)
     destinations.push_back(destinationOf(group, op));
