@@ -1,11 +1,13 @@
 // One name means one value. Dimensions of inputs that share a symbol are read
 // from the first of them (the entry checks that they agree), and a size of an
 // intermediate value that follows from the inputs' sizes becomes that formula,
-// computed at entry. What is left of tensor.dim is known to the run alone.
+// computed at entry. What is left of tensor.dim is known to the run alone. So
+// are checks of sizes.
 #include "lowering/Passes.h"
 #include "lowering/memory/EntryFormulas.h"
 #include "lowering/memory/Signature.h"
 #include "mlir/Dialect/Affine/Utils.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -44,6 +46,42 @@ void expandMaps(Block &entry) {
   }
 }
 
+// Whether `value` follows from numbers and the sizes of the inputs; adds the
+// operations from `begin` on that compute it.
+bool isKnownAtEntry(Value value, Operation *begin,
+                    llvm::SetVector<Operation *> &ops) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != begin->getBlock())
+    return false;
+  if (op->isBeforeInBlock(begin) || ops.contains(op))
+    return true;
+  auto dim = dyn_cast<tensor::DimOp>(op);
+  bool isSize = dim && isa<BlockArgument>(dim.getSource());
+  bool isNumber = isPure(op) && op->getNumRegions() == 0 &&
+                  llvm::all_of(op->getResultTypes(), [](Type type) {
+                    return type.isIntOrIndexOrFloat();
+                  });
+  auto isKnown = [&](Value operand) {
+    return (isSize && operand == dim.getSource()) ||
+           isKnownAtEntry(operand, begin, ops);
+  };
+  return isNumber && llvm::all_of(op->getOperands(), isKnown) && ops.insert(op);
+}
+
+// What is computed of a value has the size that the check asks for by now, so
+// nothing may be before it has held.
+void hoistChecks(Block &entry, Operation *begin) {
+  for (CheckOp check : llvm::make_early_inc_range(entry.getOps<CheckOp>())) {
+    llvm::SetVector<Operation *> ops;
+    if (check->isBeforeInBlock(begin) ||
+        !isKnownAtEntry(check.getCondition(), begin, ops))
+      continue;
+    for (Operation *op : ops)
+      op->moveBefore(begin);
+    check->moveBefore(begin);
+  }
+}
+
 struct HoistSizes : impl::HoistSizesBase<HoistSizes> {
   void runOnOperation() override {
     func::FuncOp model = findModel(getOperation());
@@ -58,7 +96,11 @@ struct HoistSizes : impl::HoistSizesBase<HoistSizes> {
       return WalkResult::advance();
     });
     Block &entry = model.getBody().front();
-    OpBuilder builder(&entry, entry.begin());
+    auto builder = OpBuilder::atBlockBegin(&entry);
+    // Where what is computed at entry ends.
+    Operation *begin =
+        arith::ConstantIndexOp::create(builder, model.getLoc(), 0);
+    builder.setInsertionPoint(begin);
     llvm::StringMap<Value> symbols = readSymbols(builder, model);
     EntryFormulas formulas(builder, [&](BlockArgument input, int64_t dim) {
       return symbols.lookup(symbolOf(input, dim));
@@ -69,6 +111,8 @@ struct HoistSizes : impl::HoistSizesBase<HoistSizes> {
         ++sizesAtEntry;
       }
     expandMaps(entry);
+    hoistChecks(entry, begin);
+    begin->erase();
   }
 };
 

@@ -1,6 +1,7 @@
 // Loops over onnx elements, and the small words that go with them.
 #include "dialects/onnx/NodeLocation.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/OnnxToLinalg.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -42,7 +43,11 @@ Value emptyOf(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult> sizes,
 }
 
 SmallVector<OpFoldResult> sizesOf(ImplicitLocOpBuilder &builder, Value tensor) {
-  return tensor::getMixedSizes(builder, builder.getLoc(), tensor);
+  SmallVector<Index> sizes;
+  for (int64_t i = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank();
+       i < rank; ++i)
+    sizes.push_back(sizeOf(builder, tensor, i));
+  return folded(builder, sizes);
 }
 
 Value indexValue(ImplicitLocOpBuilder &builder, OpFoldResult size) {

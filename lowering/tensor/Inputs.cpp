@@ -10,10 +10,32 @@ using namespace mlir;
 
 namespace onnxc {
 
+// What gives `tensor` the size of a dimension: the tensor it is written over,
+// before casts. Passes may tell the type of what they find in between by that
+// of a reader, and its size would be what the reader's check expects.
+static Value originOf(Value tensor, int64_t dim) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    Value before;
+    if (auto destinations = dyn_cast<DestinationStyleOpInterface>(op))
+      before = destinations.getTiedOpOperand(cast<OpResult>(tensor))->get();
+    else if (auto conversion = dyn_cast<tensor::CastOp>(op))
+      before = conversion.getSource();
+    auto type = before ? dyn_cast<RankedTensorType>(before.getType())
+                       : RankedTensorType();
+    if (!type || !type.isDynamicDim(dim))
+      return tensor;
+    tensor = before;
+  }
+  return tensor;
+}
+
 Index sizeOf(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim) {
   int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(size))
     return size;
+  tensor = originOf(tensor, dim);
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return {builder, empty.getDynamicSize(dim)};
   return {builder, builder.createOrFold<tensor::DimOp>(tensor, dim)};
 }
 

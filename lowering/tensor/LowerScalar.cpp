@@ -34,7 +34,7 @@ OpFoldResult resultSize(ImplicitLocOpBuilder &builder, Operation *op,
     if (own < 0 || own >= int64_t(operand.shape.size()) ||
         operand.shape[own].isOne() || operand.blocks[own] != 1)
       continue;
-    Value candidate = tensor::DimOp::create(builder, operand.value, own);
+    Value candidate = sizeOf(builder, operand.value, own).in(builder);
     if (operand.shape[own].surelyEquals(result))
       return candidate;
     Value isOne = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
@@ -91,7 +91,7 @@ LogicalResult requireBlocks(ImplicitLocOpBuilder &builder, Operation *op,
     if (block == 1)
       continue;
     Index whole(builder, indexValue(builder, resultSizes[operand.first + i]));
-    Index own(builder, builder.createOrFold<tensor::DimOp>(operand.value, i));
+    Index own = sizeOf(builder, operand.value, i);
     if (failed(require(builder, own == ceilDiv(whole, block), Status::Shape, op,
                        "an operand does not have an element for each block",
                        "block_size")))
@@ -116,7 +116,7 @@ void expandUncertain(ImplicitLocOpBuilder &builder, Operation *op,
     auto equal = [&](Value a, Value b) -> Value {
       return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, a, b);
     };
-    Value own = tensor::DimOp::create(builder, operand.value, i);
+    Value own = sizeOf(builder, operand.value, i).in(builder);
     sizes[i] = resultSizes[operand.first + i];
     Value wanted = indexValue(builder, sizes[i]);
     bool neverRepeats = isNeverOne(Index(dim));

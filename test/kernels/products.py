@@ -1,5 +1,6 @@
 """Matrix products, attention and recurrent networks."""
 
+import differential
 import numpy as np
 from graphs import chain, computed_product, normal, product
 
@@ -193,6 +194,22 @@ def narrow():
         yield f"{name} by sums of 3 columns", chain([40, 16], [("MatMul", "x w", "a", {}), *steps], weights)
 
 
+def expected_sizes():
+    """A reader tells the sizes of what it reads; that they are those is checked before anything is computed."""
+    gru = {"w": normal(1, 9, 16), "q": normal(1, 9, 3)}
+    for message, nodes, weights in (
+            ("sizes differ beside the axis", [("Concat", "r c", "y", {"axis": 1})], {"c": normal(1, 2, 16)}),
+            ("inner sizes differ", [("MatMul", "r c", "y", {})], {"c": normal(16, 8)}),
+            ("does not fit", [("Transpose", "r", "t", {"perm": [1, 0, 2]}), ("GRU", "t w q", "g", {"hidden_size": 3}),
+                              ("Squeeze", "g one", "y", {})], gru | {"one": np.int64([1])})):
+        fitting = chain(["b", 4, "h"], [("Relu", "x", "r", {}), *nodes], weights, [[1, 4, 16]])
+
+        def build(fitting=fitting, message=message):
+            proto, inputs = fitting()
+            return proto, inputs + [differential.Fails(message, [normal(1, 4, size)]) for size in (8, 24, 4000)]
+        yield f"sizes that {nodes[-1][0] if len(nodes) == 1 else 'GRU'} expects", build
+
+
 def recurrent():
     for kind, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
         for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
@@ -226,4 +243,4 @@ def single_steps():
                 (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 
 
-KINDS = (products, narrow, attention, recurrent)
+KINDS = (products, narrow, attention, expected_sizes, recurrent)
