@@ -66,6 +66,18 @@ std::optional<Parts> callOf(StringRef name, StringRef function, char sign) {
   return partsAt(name, findOutside(name, ","), sign);
 }
 
+// Of a number, or of a remainder of what is not negative.
+std::optional<int64_t> greatestOf(StringRef name) {
+  if (std::optional<int64_t> number = asNumber(name))
+    return number;
+  std::optional<Parts> parts = partsOf(name);
+  std::optional<int64_t> divisor =
+      parts && parts->sign == '%' ? asNumber(parts->rhs) : std::nullopt;
+  bool isKnown =
+      divisor.value_or(0) > 0 && lowestOf(parts->lhs).value_or(-1) >= 0;
+  return isKnown ? std::optional(*divisor - 1) : std::nullopt;
+}
+
 std::optional<int64_t> lowestOfParts(const Parts &parts) {
   std::optional<int64_t> a = lowestOf(parts.lhs), b = lowestOf(parts.rhs);
   std::optional<int64_t> number = asNumber(parts.rhs);
@@ -84,6 +96,7 @@ std::optional<int64_t> lowestOfParts(const Parts &parts) {
     return llvm::AddOverflow(*a, *b, result) ? std::nullopt
                                              : std::optional(result);
   case '-':
+    number = greatestOf(parts.rhs);
     return !number || llvm::SubOverflow(*a, *number, result)
                ? std::nullopt
                : std::optional(result);

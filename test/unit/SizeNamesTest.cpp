@@ -83,6 +83,9 @@ TEST_CASE("numbers below zero stand in parentheses") {
   CHECK(timesNumber("N", -3) == "(-3)*N");
   CHECK(lowestOf("(-3)*N") == std::nullopt);
   CHECK(lowestOf("max((-3),N)") == 0);
+  CHECK(lowestOf("8-N%8") == 1);
+  CHECK(lowestOf("8-(N-9)%8") == std::nullopt);
+  CHECK(lowestOf("8-8%N") == std::nullopt);
 }
 
 TEST_CASE("sums lose what is taken away again") {
