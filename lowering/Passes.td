@@ -507,8 +507,8 @@ def HoistSizes : Pass<"hoist-sizes", "mlir::ModuleOp"> {
     Dimensions of the same name in `onnxc.dims` become one value, read from the first input that has it, and
     `tensor.dim` of an intermediate value becomes a formula of such values at the start of `@model`; what a loop carries
     has the size that it began with, if no iteration changes that. So equal sizes are visibly equal, and sizes that are
-    still read from values are known to the run alone. Checks of such sizes move there as well: by now, what is checked
-    may be computed as if it had the size that is asked for. It runs before kernels are formed, which compare sizes, and again
+    still read from values are known to the run alone. Checks move up to what they need: by now, what is checked may be
+    computed as if it had the size that is asked for. It runs before kernels are formed, which compare sizes, and again
     when there are no more tensors to come.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::tensor::TensorDialect"];

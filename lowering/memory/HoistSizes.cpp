@@ -1,9 +1,9 @@
 // One name means one value. Dimensions of inputs that share a symbol are read
 // from the first of them (the entry checks that they agree), and a size of an
 // intermediate value that follows from the inputs' sizes becomes that formula,
-// computed at entry. What is left of tensor.dim is known to the run alone. So
-// are checks of sizes.
+// computed at entry. What is left of tensor.dim is known to the run alone.
 #include "lowering/Passes.h"
+#include "dialects/onnx/NodeLocation.h"
 #include "lowering/memory/EntryFormulas.h"
 #include "lowering/memory/Signature.h"
 #include "mlir/Dialect/Affine/Utils.h"
@@ -46,39 +46,53 @@ void expandMaps(Block &entry) {
   }
 }
 
-// Whether `value` follows from numbers and the sizes of the inputs; adds the
-// operations from `begin` on that compute it.
-bool isKnownAtEntry(Value value, Operation *begin,
-                    llvm::SetVector<Operation *> &ops) {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != begin->getBlock())
-    return false;
-  if (op->isBeforeInBlock(begin) || ops.contains(op))
-    return true;
-  auto dim = dyn_cast<tensor::DimOp>(op);
-  bool isSize = dim && isa<BlockArgument>(dim.getSource());
-  bool isNumber = isPure(op) && op->getNumRegions() == 0 &&
-                  llvm::all_of(op->getResultTypes(), [](Type type) {
-                    return type.isIntOrIndexOrFloat();
-                  });
-  auto isKnown = [&](Value operand) {
-    return (isSize && operand == dim.getSource()) ||
-           isKnownAtEntry(operand, begin, ops);
-  };
-  return isNumber && llvm::all_of(op->getOperands(), isKnown) && ops.insert(op);
-}
+// What a check of sizes needs: arithmetic, and the last operation in front of
+// that, null where that is what is computed at entry.
+struct Needed {
+  llvm::SetVector<Operation *> arithmetic;
+  Operation *last = nullptr;
+
+  void add(Value value, Operation *begin) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->isBeforeInBlock(begin) || arithmetic.contains(op))
+      return;
+    auto dim = dyn_cast<tensor::DimOp>(op);
+    bool isOfInput = dim && isa<BlockArgument>(dim.getSource());
+    bool isArithmetic = isPure(op) && op->getNumRegions() == 0 &&
+                        llvm::all_of(op->getOperandTypes(), isNumber);
+    if (!isArithmetic && !isOfInput) {
+      last = last && op->isBeforeInBlock(last) ? last : op;
+      return;
+    }
+    for (Value operand : op->getOperands())
+      add(operand, begin);
+    arithmetic.insert(op);
+  }
+
+  static bool isNumber(Type type) { return type.isIntOrIndexOrFloat(); }
+};
 
 // What is computed of a value has the size that the check asks for by now, so
-// nothing may be before it has held.
+// as little as may be is in front of it. Those of one node stay in order.
 void hoistChecks(Block &entry, Operation *begin) {
+  llvm::StringMap<Operation *> lastOfNode;
   for (CheckOp check : llvm::make_early_inc_range(entry.getOps<CheckOp>())) {
-    llvm::SetVector<Operation *> ops;
-    if (check->isBeforeInBlock(begin) ||
-        !isKnownAtEntry(check.getCondition(), begin, ops))
+    if (check->isBeforeInBlock(begin))
       continue;
-    for (Operation *op : ops)
-      op->moveBefore(begin);
-    check->moveBefore(begin);
+    Needed needed;
+    needed.add(check.getCondition(), begin);
+    Operation *&before = lastOfNode[nodeOf(check.getLoc()).name];
+    bool isAtEntry = !before || before->isBeforeInBlock(begin);
+    if (!isAtEntry && !(needed.last && before->isBeforeInBlock(needed.last)))
+      needed.last = before;
+    before = check;
+    Operation *place = needed.last ? needed.last->getNextNode() : begin;
+    needed.arithmetic.insert(check);
+    for (Operation *op : needed.arithmetic)
+      if (op == place)
+        place = op->getNextNode();
+      else if (!op->isBeforeInBlock(place))
+        op->moveBefore(place);
   }
 }
 
