@@ -95,11 +95,12 @@ std::optional<int64_t> lowestOfParts(const Parts &parts) {
   case '+':
     return llvm::AddOverflow(*a, *b, result) ? std::nullopt
                                              : std::optional(result);
-  case '-':
-    number = greatestOf(parts.rhs);
-    return !number || llvm::SubOverflow(*a, *number, result)
+  case '-': {
+    std::optional<int64_t> most = greatestOf(parts.rhs);
+    return !most || llvm::SubOverflow(*a, *most, result)
                ? std::nullopt
                : std::optional(result);
+  }
   case '*':
     return *a < 0 || *b < 0 || llvm::MulOverflow(*a, *b, result)
                ? std::nullopt

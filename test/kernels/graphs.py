@@ -18,9 +18,9 @@ def chain(shape, nodes, weights=None, sizes=None, ranks=None):
     initializers = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
     nodes = [helper.make_node(op, words(inputs), words(outputs), **attributes)
              for op, inputs, outputs, attributes in nodes]
+    sizes_of_y = [None] * (len(shape) if ranks is None else ranks)
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * (len(shape) if ranks is None else ranks))],
-                              initializers)
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, sizes_of_y)], initializers)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     proto = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return lambda: (proto, [[normal(*size)] for size in ([shape] if sizes is None else sizes)])

@@ -35,19 +35,19 @@ def folded_pixels():
     gate = ("Mul", "z p", "y", {})
     folds = {"mean": ("GlobalAveragePool", "z", "p", {}), "largest": ("GlobalMaxPool", "z", "p", {}),
              "sums of columns": ("ReduceSum", "z two", "p", {}), "sums of rows": ("ReduceSum", "z last", "p", {})}
-    for name, shape, filters, window, attributes in (
+    for name, shape, filters, window, attributes, *scale in (
             ("depthwise", [1, 20, 15, 15], 20, (3, 3), {"group": 20, "pads": [1] * 4}),
             ("depthwise, stride 2, batch 3", [3, 72, 14, 18], 72, (5, 5), {"group": 72, "strides": [2, 2], "pads": [2] * 4}),
             ("1x1", [1, 16, 7, 7], 600, (1, 1), {}), ("1x1, deep", [1, 2048, 6, 6], 256, (1, 1), {}),
             ("1x1, wide", [2, 16, 9, 40], 24, (1, 1), {}),
             ("3x3, stride 2", [1, 24, 21, 30], 40, (3, 3), {"strides": [2, 2], "pads": [1] * 4}),
             ("grouped", [1, 48, 13, 13], 48, (3, 3), {"group": 4, "pads": [1] * 4}),
-            ("3x3", [1, 32, 28, 31], 64, (3, 3), {"pads": [1] * 4}),
-            ("3x3, batch 3", [3, 64, 7, 9], 50, (3, 3), {"pads": [1] * 4}),
+            ("3x3", [1, 32, 28, 31], 64, (3, 3), {"pads": [1] * 4}, 0.06),
+            ("3x3, batch 3", [3, 64, 7, 9], 50, (3, 3), {"pads": [1] * 4}, 0.04),
             ("1-D", [1, 16, 50], 300, (3,), {"pads": [1, 1]}), ("3-D", [1, 8, 5, 6, 7], 20, (3, 3, 3), {"pads": [1] * 6})):
-        inputs = shape[1] // attributes.get("group", 1)
         weights = {"v": normal(shape[1], shape[1], *[1] * len(window), scale=shape[1] ** -0.5),
-                   "w": normal(filters, inputs, *window, scale=(inputs * np.prod(window)) ** -0.5),
+                   "w": normal(filters, shape[1] // attributes.get("group", 1), *window,
+                               scale=scale[0] if scale else min(0.2, shape[1] ** -0.5)),
                    "two": np.int64([2]), "last": np.int64([-1])}
         for kind, fold in folds.items():
             yield f"{name}, {kind} alone", chain(shape, made(attributes, fold[:2] + ("y", {})), weights)

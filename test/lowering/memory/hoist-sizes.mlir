@@ -114,3 +114,27 @@ func.func @model(%x: tensor<?xf32>) -> index {
   %size = tensor.dim %y, %c0 : tensor<?xf32>
   return %size : index
 }
+
+// -----
+
+// What is asked for comes before what is computed as if it were so; what the second check needs is a number that is read.
+// CHECK-LABEL: func.func @model(
+// CHECK: onnxc.check {{.*}} "first"
+// CHECK: %[[READ:.*]] = tensor.extract
+// CHECK-NOT: linalg.exp
+// CHECK: onnxc.check {{.*}} "second"
+// CHECK: linalg.exp
+func.func @model(%x: tensor<?xf32> {onnxc.dims = ["N"]}, %end: tensor<index>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.extract %end[] : tensor<index>
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %y = linalg.exp ins(%x : tensor<?xf32>) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %fits = arith.cmpi eq, %n, %c9 : index
+  onnxc.check %fits, 1, "first", "x"
+  %few = arith.addi %e, %n : index
+  %ends = arith.cmpi sle, %few, %c9 : index
+  onnxc.check %ends, 1, "second", "end"
+  return %y : tensor<?xf32>
+}
