@@ -725,8 +725,9 @@ def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
 def RunTasks : Pass<"run-tasks", "mlir::ModuleOp"> {
   let summary = "Gives divisible kernels to the caller's parallel-for";
   let description = [{
-    A call of a function with `onnxc.tasks` becomes a choice at run time: `onnxc_call.parallel` runs its tasks, which find
-    what they use of the call's arguments in a struct on the caller's stack; without one it is called for all of the work.
+    A call of a function with `onnxc.tasks` goes by way of the support library, which chooses at run time:
+    `onnxc_call.parallel` runs the tasks; without one, one task does all of the work. Tasks find their number and what
+    they use of the call's arguments in a struct on the caller's stack.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }

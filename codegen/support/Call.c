@@ -40,6 +40,21 @@ void *onnxc_allocate(const onnxc_call *call, int64_t bytes) {
   return call->alloc(call->user, (uint64_t)bytes, ONNXC_ARENA_ALIGN);
 }
 
+// Runs a kernel whose context begins with the number of its tasks: there, if
+// the caller has a parallel-for, else as a single one.
+__attribute__((noinline)) void
+onnxc_run_tasks(const onnxc_call *call,
+                void (*task)(void *context, uint32_t index, uint32_t worker),
+                uint32_t *context) {
+  const onnxc_parallel *parallel = call->parallel;
+  if (parallel && *context > 1) {
+    parallel->run(parallel, task, context, *context);
+    return;
+  }
+  *context = 1;
+  task(context, 0, 0);
+}
+
 // Product of extents and element size; false where it does not fit.
 static bool byte_size(const int64_t *dims, uint32_t rank, uint32_t bits,
                       uint64_t *bytes) {

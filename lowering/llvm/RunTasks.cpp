@@ -1,11 +1,9 @@
-// A call of a kernel that can be divided becomes a choice: with a parallel-for
-// of the caller's it runs there, in tasks; without one it is a plain call of
-// all of it. Tasks share one context on the stack, those arguments of the call
-// that the kernel uses.
+// A kernel that can be divided is called by way of the support library, which
+// chooses: a parallel-for of the caller's runs it in tasks; without one, one
+// task does all of it. Tasks share one context on the stack: how many they are,
+// then those arguments of the call that the kernel uses.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
-#include "lowering/llvm/Abi.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -64,14 +62,13 @@ LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, ArrayRef<unsigned> numbers,
   for (Type type : kernel.getArgumentTypes().drop_back(3))
     arguments.push_back(LLVM::PoisonOp::create(b, type));
   for (auto [i, argument] : llvm::enumerate(numbers))
-    arguments[argument] = LLVM::ExtractValueOp::create(b, all, i);
-  auto number = [&](unsigned argument) -> Value {
-    Value value = task.getArgument(argument);
-    return indexType == i32 ? value : LLVM::ZExtOp::create(b, indexType, value);
-  };
-  arguments.push_back(number(2));
-  arguments.push_back(number(1));
-  arguments.push_back(LLVM::ExtractValueOp::create(b, all, numbers.size()));
+    arguments[argument] = LLVM::ExtractValueOp::create(b, all, i + 1);
+  Value tasks = LLVM::ExtractValueOp::create(b, all, 0);
+  for (Value number : {Value(task.getArgument(2)), Value(task.getArgument(1)),
+                       tasks}) // as the kernel takes them
+    arguments.push_back(indexType == i32
+                            ? number
+                            : LLVM::ZExtOp::create(b, indexType, number));
   LLVM::CallOp::create(b, kernel, arguments);
   LLVM::ReturnOp::create(b, ValueRange());
   return task;
@@ -85,87 +82,63 @@ public:
   void run(LLVM::CallOp call, LLVM::LLVMFuncOp kernel);
 
 private:
-  Value field(LLVM::LLVMStructType type, Value base, int32_t number) {
-    Type ptr = LLVM::LLVMPointerType::get(b.getContext());
-    Value at = LLVM::GEPOp::create(b, ptr, type, base,
-                                   ArrayRef<LLVM::GEPArg>{0, number});
-    return LLVM::LoadOp::create(b, ptr, at);
-  }
-  Value constant(Type type, int64_t value) {
-    return LLVM::ConstantOp::create(b, b.getIntegerAttr(type, value));
-  }
-  void handOut(LLVM::CallOp call, LLVM::LLVMFuncOp kernel, Value parallel);
+  // void onnxc_run_tasks(const onnxc_call *, task, context)
+  LLVM::LLVMFuncOp library();
 
   LLVM::LLVMFuncOp model;
   ImplicitLocOpBuilder b;
   llvm::StringMap<LLVM::LLVMFuncOp> taskOf;
 };
 
-void Runner::handOut(LLVM::CallOp call, LLVM::LLVMFuncOp kernel,
-                     Value parallel) {
-  MLIRContext *mlir = b.getContext();
-  Type ptr = LLVM::LLVMPointerType::get(mlir), i32 = b.getI32Type();
+LLVM::LLVMFuncOp Runner::library() {
+  StringRef name = "onnxc_run_tasks";
+  auto module = model->getParentOfType<ModuleOp>();
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(module.getBody());
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {ptr, ptr, ptr});
+  return LLVM::LLVMFuncOp::create(b, name, type);
+}
+
+void Runner::run(LLVM::CallOp call, LLVM::LLVMFuncOp kernel) {
+  b.setLoc(call.getLoc());
+  b.setInsertionPoint(call);
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext()), i32 = b.getI32Type();
   SmallVector<unsigned> numbers = argumentsOf(kernel);
-  SmallVector<Value> shared;
+  Value tasks = call.getArgOperands().back();
+  Type indexType = tasks.getType();
+  if (indexType != i32)
+    tasks = LLVM::TruncOp::create(b, i32, tasks);
+  SmallVector<Value> shared{tasks};
   for (unsigned number : numbers)
     shared.push_back(call.getArgOperands()[number]);
-  Value tasks = call.getArgOperands().back();
-  shared.push_back(tasks);
-  SmallVector<Type> types(ValueRange(shared).getTypes());
-  auto type = LLVM::LLVMStructType::getLiteral(mlir, types);
+  auto type = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(ValueRange(shared).getTypes()));
   LLVM::LLVMFuncOp &task = taskOf[kernel.getName()];
   if (!task)
-    task = emitTask(kernel, numbers, type, tasks.getType());
+    task = emitTask(kernel, numbers, type, indexType);
   Value context;
   {
     OpBuilder::InsertionGuard guard(b); // a loop would take ever more stack
     b.setInsertionPointToStart(&model.front());
-    context = LLVM::AllocaOp::create(b, ptr, type, constant(i32, 1));
+    Value one = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(1));
+    context = LLVM::AllocaOp::create(b, ptr, type, one);
   }
   Value all = LLVM::PoisonOp::create(b, type);
   for (auto [i, value] : llvm::enumerate(shared))
     all = LLVM::InsertValueOp::create(b, all, value, i);
+  // Contexts of one call after another take the same place.
+  LLVM::LifetimeStartOp::create(b, context);
   LLVM::StoreOp::create(b, all, context);
-  if (tasks.getType() != i32)
-    tasks = LLVM::TruncOp::create(b, i32, tasks);
-  Value run = field(abi::parallelStruct(mlir), parallel, abi::parallelRun);
-  auto signature = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(mlir),
-                                               {ptr, ptr, ptr, i32});
   Value address = LLVM::AddressOfOp::create(b, task);
-  LLVM::CallOp::create(b, signature,
-                       ValueRange{run, parallel, address, context, tasks});
-}
-
-void Runner::run(LLVM::CallOp call, LLVM::LLVMFuncOp kernel) {
-  Block *before = call->getBlock();
-  Block *after = before->splitBlock(std::next(call->getIterator()));
-  Block *alone = before->splitBlock(call);
-  Block *shared = b.createBlock(alone);
-  b.setLoc(call.getLoc());
-  b.setInsertionPointToEnd(before);
-  Value parallel = field(abi::callStruct(b.getContext()),
-                         model.getArguments().back(), abi::callParallel);
-  Value none =
-      LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
-  Value isThere =
-      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, parallel, none);
-  // Too little for two where the run decides.
-  Value tasks = call.getArgOperands().back();
-  if (!matchPattern(tasks, m_Constant())) {
-    Value one = constant(tasks.getType(), 1);
-    Value areMany =
-        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt, tasks, one);
-    isThere = LLVM::AndOp::create(b, isThere, areMany);
-  }
-  LLVM::CondBrOp::create(b, isThere, shared, alone);
-  b.setInsertionPointToStart(shared);
-  handOut(call, kernel, parallel);
-  LLVM::BrOp::create(b, after);
-  b.setInsertionPoint(call);
-  Value one = constant(call.getArgOperands().back().getType(), 1);
-  call->setOperand(call->getNumOperands() - 1, one);
-  b.setInsertionPointToEnd(alone);
-  LLVM::BrOp::create(b, after);
+  LLVM::CallOp::create(b, library(),
+                       ValueRange{model.getArguments().back(), address,
+                                  context});
+  LLVM::LifetimeEndOp::create(b, context);
+  call.erase();
 }
 
 struct RunTasks : impl::RunTasksBase<RunTasks> {

@@ -40,10 +40,10 @@ bool isShort(linalg::LinalgOp op) {
 bool canStandAlone(linalg::LinalgOp op) {
   return op.hasPureBufferSemantics() &&
          !op->walk([](Operation *inner) {
-              return isa<linalg::LinalgOp>(inner) ||
-                             inner->getName().getDialectNamespace() != "onnxc"
-                         ? WalkResult::advance()
-                         : WalkResult::interrupt();
+              return isa<OnnxcDialect>(inner->getDialect()) &&
+                             !isMemoryEffectFree(inner)
+                         ? WalkResult::interrupt()
+                         : WalkResult::advance();
             }).wasInterrupted();
 }
 
