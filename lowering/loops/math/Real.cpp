@@ -224,11 +224,32 @@ Real scaleInSteps(Real x, Bits whole) {
   return x * powerOfTwo(half, x) * powerOfTwo(n - half, x);
 }
 
-Real polynomial(Real x, ArrayRef<double> coefficients) {
-  Real sum = x.constant(coefficients.back());
-  for (double coefficient : llvm::reverse(coefficients.drop_back()))
+// sum * x^n + c0 + c1 x + ..., with n coefficients; each step waits for the one
+// before.
+static Real byHorner(Real sum, Real x, ArrayRef<double> coefficients) {
+  for (double coefficient : llvm::reverse(coefficients))
     sum = sum * x + coefficient;
   return sum;
+}
+
+static Real byHorner(Real x, ArrayRef<double> coefficients) {
+  return byHorner(x.constant(coefficients.back()), x, coefficients.drop_back());
+}
+
+// Long ones in two halves, of even powers and of odd ones, which a core
+// computes side by side. What they leave of each other's rounding does not
+// matter before the last two steps.
+Real polynomial(Real x, ArrayRef<double> coefficients) {
+  constexpr size_t isLong = 8, lastSteps = 2;
+  if (coefficients.size() < isLong)
+    return byHorner(x, coefficients);
+  SmallVector<double> halves[2];
+  for (auto [i, coefficient] :
+       llvm::enumerate(coefficients.drop_front(lastSteps)))
+    halves[i % 2].push_back(coefficient);
+  Real square = x * x;
+  Real sum = byHorner(square, halves[1]) * x + byHorner(square, halves[0]);
+  return byHorner(sum, x, coefficients.take_front(lastSteps));
 }
 
 Real polynomialInPairs(Real x, ArrayRef<double> coefficients) {
