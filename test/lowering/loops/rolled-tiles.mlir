@@ -1,12 +1,15 @@
 // RUN: onnxc-opt %s --expand-kernels --split-input-file | FileCheck %s
 
-// Many rows of one vector: LLVM is not to unroll their loop.
+// LLVM is not to unroll the loop over tiles, nor the sums of many rows of one vector.
 // CHECK: #[[UNROLL:.*]] = #llvm.loop_unroll<disable = true>
 // CHECK: #[[ROLLED:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL]]>
 // CHECK-LABEL: func.func private @k_
 // CHECK-COUNT-14: vector.fma
 // CHECK-NOT: vector.fma
-// CHECK: } {loop_annotation = #[[ROLLED]]}
+// CHECK: scf.yield
+// CHECK-NEXT: } {loop_annotation = #[[ROLLED]]}
+// CHECK-COUNT-14: vector.store
+// CHECK-NEXT: } {loop_annotation = #[[ROLLED]]}
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #result = affine_map<(m, n, k) -> (m, n)>
@@ -30,11 +33,14 @@ func.func @one_vector(%A: memref<28x64xf32>, %B: memref<64x8xf32>, %C: memref<28
 
 // -----
 
-// Two vectors: as LLVM likes.
+// Sums of two vectors: as LLVM likes.
 // CHECK-LABEL: func.func private @k_
 // CHECK-COUNT-12: vector.fma
 // CHECK-NOT: vector.fma
-// CHECK-NOT: loop_annotation
+// CHECK: scf.yield
+// CHECK-NEXT: {{^ *}$}}
+// CHECK-COUNT-12: vector.store
+// CHECK-NEXT: } {loop_annotation = #{{.*}}}
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #result = affine_map<(m, n, k) -> (m, n)>
