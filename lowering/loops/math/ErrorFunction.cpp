@@ -35,12 +35,14 @@ constexpr double farF64[] = {
     -1.06866525859903e-12,
 };
 
-// Few instructions, for it stands in most transformers.
+// Few instructions, for it stands in most transformers, and one value beside
+// the polynomial.
 Real erfF32(Real x) {
-  Real magnitude = atMost(abs(x), limitF32);
-  Real place = magnitude * magnitude * (2.0 / (limitF32 * limitF32)) - 1.0;
-  Real inside = magnitude * polynomial(place, allF32);
-  return copySign(select(magnitude >= limitF32, 1.0, inside), x);
+  Real inside = atLeast(atMost(x, limitF32), -limitF32);
+  Real place = inside * inside * (2.0 / (limitF32 * limitF32)) - 1.0;
+  Real near = inside * polynomial(place, allF32);
+  return select(abs(inside) >= limitF32, copySign(x.constant(1.0), inside),
+                near);
 }
 
 Real erfF64(Real x) {
