@@ -141,6 +141,34 @@ computedElements(ScalarOpInterface op, OpResult result, Search &search) {
   return elements;
 }
 
+// Of all elements of a small tensor, as exporters multiply sizes.
+static std::optional<Sizes> foldedElement(ReductionOpInterface op,
+                                          OpResult result, Search &search) {
+  Value data = op->getOperand(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  std::optional<Sizes> elements = elementsOf(data, search);
+  if (!elements || elements->empty() || type.getNumElements() != 1 ||
+      op.identity().size() != 1)
+    return std::nullopt;
+  Block scratch;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToStart(&scratch);
+  Type element = getElementTypeOrSelf(data.getType());
+  ScalarBuilder scalars(builder, op.getLoc(), element);
+  SmallVector<Scalar> partial = op.identity();
+  Fractions arguments;
+  for (auto [i, size] : llvm::enumerate(*elements)) {
+    Value argument = scratch.addArgument(valueType(element), op.getLoc());
+    partial = op.combine(partial, Scalar(scalars, argument, element), i);
+    arguments.push_back({size});
+  }
+  Value folded = op.finish(partial, elements->size())[0].as(
+      scalars, getElementTypeOrSelf(type));
+  Index size = computeSize(scratch, arguments, folded).over;
+  scratch.dropAllReferences();
+  return Sizes{size};
+}
+
 // Of a tensor that is small enough to hold sizes, of any type that exporters
 // compute them in.
 static std::optional<Fractions> fractionsOf(Value value, Search &search) {
@@ -183,6 +211,8 @@ static std::optional<Sizes> elementsOf(Value value, Search &search) {
   if (auto scalar = dyn_cast_or_null<ScalarOpInterface>(op))
     if (auto computed = computedElements(scalar, cast<OpResult>(value), search))
       return llvm::map_to_vector(*computed, [](Fraction x) { return x.over; });
+  if (auto reduction = dyn_cast_or_null<ReductionOpInterface>(op))
+    return foldedElement(reduction, cast<OpResult>(value), search);
   return std::nullopt;
 }
 
