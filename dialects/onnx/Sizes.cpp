@@ -146,9 +146,10 @@ static std::optional<Sizes> foldedElement(ReductionOpInterface op,
                                           OpResult result, Search &search) {
   Value data = op->getOperand(0);
   auto type = cast<RankedTensorType>(result.getType());
+  FailureOr<SmallVector<int64_t>> axes = op.reducedAxes();
   std::optional<Sizes> elements = elementsOf(data, search);
-  if (!elements || elements->empty() || type.getNumElements() != 1 ||
-      op.identity().size() != 1)
+  if (failed(axes) || axes->empty() || !elements || elements->empty() ||
+      type.getNumElements() != 1 || op.identity().size() != 1)
     return std::nullopt;
   Block scratch;
   OpBuilder builder(op->getContext());

@@ -122,6 +122,31 @@ func.func @factors_cancel(%x: tensor<384x?x?xf32, ["", "H", "W"]>) -> tensor<*xf
 
 // -----
 
+// Folded lists of sizes are formulas: batches by heads as TensorFlow multiplies them.
+// CHECK-LABEL: @folded_sizes
+func.func @folded_sizes(%x: tensor<?x4x?x64xf32, ["B", "", "L", ""]>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %axis = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %rest = "onnx.Constant"() {value = dense<[-1, 64]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %row = "onnx.Constant"() {value = dense<1.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %first = "onnx.Shape"(%x) {start = 0 : i64, end = 2 : i64} : (tensor<?x4x?x64xf32, ["B", "", "L", ""]>) -> tensor<2xi64>
+  %n = "onnx.ReduceProd"(%first, %axis) {keepdims = 1 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %shape = "onnx.Concat"(%n, %rest) {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+  // CHECK: "onnx.Reshape"{{.*}} -> tensor<?x?x64xf32, ["4*B", "L", ""]>
+  %y = "onnx.Reshape"(%x, %shape) : (tensor<?x4x?x64xf32, ["B", "", "L", ""]>, tensor<3xi64>) -> tensor<*xf32>
+  %sum = "onnx.ReduceSum"(%first, %axis) {keepdims = 1 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+  // CHECK: "onnx.Expand"{{.*}} -> tensor<?xf32, ["B+4"]>
+  %z = "onnx.Expand"(%row, %sum) : (tensor<1xf32>, tensor<1xi64>) -> tensor<*xf32>
+  // What is folded along one of two axes stays a list of unknown sizes.
+  %both = "onnx.Constant"() {value = dense<[[1], [2]]> : tensor<2x1xi64>} : () -> tensor<2x1xi64>
+  %table = "onnx.Mul"(%both, %first) : (tensor<2x1xi64>, tensor<2xi64>) -> tensor<2x2xi64>
+  %list = "onnx.ReduceProd"(%table, %axis) {keepdims = 0 : i64} : (tensor<2x2xi64>, tensor<1xi64>) -> tensor<2xi64>
+  // CHECK: "onnx.Expand"{{.*}} -> tensor<?x?xf32, ["?0", "?1"]>
+  %t = "onnx.Expand"(%row, %list) : (tensor<1xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return %y, %z, %t : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
 // Exporters divide sizes as floats: as many windows of 4 by steps of 2 as cover all.
 // CHECK-LABEL: @sizes_by_way_of_floats
 // CHECK: "onnx.Pad"{{.*}} -> tensor<1x8x?xf32, ["", "", "2*((L+1)/2)+2"]>
