@@ -141,15 +141,17 @@ computedElements(ScalarOpInterface op, OpResult result, Search &search) {
   return elements;
 }
 
-// Of all elements of a small tensor, as exporters multiply sizes.
+// What all elements of a list are folded to: exporters multiply sizes so.
 static std::optional<Sizes> foldedElement(ReductionOpInterface op,
                                           OpResult result, Search &search) {
   Value data = op->getOperand(0);
   auto type = cast<RankedTensorType>(result.getType());
   FailureOr<SmallVector<int64_t>> axes = op.reducedAxes();
+  if (failed(axes) || axes->empty() || type.getNumElements() != 1 ||
+      op.identity().size() != 1)
+    return std::nullopt;
   std::optional<Sizes> elements = elementsOf(data, search);
-  if (failed(axes) || axes->empty() || !elements || elements->empty() ||
-      type.getNumElements() != 1 || op.identity().size() != 1)
+  if (!elements || elements->empty())
     return std::nullopt;
   Block scratch;
   OpBuilder builder(op->getContext());

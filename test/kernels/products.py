@@ -168,6 +168,12 @@ def attention():
     yield "products of heads in the batch", chain([6, 35, 16], [
         ("Transpose", "x", "k", {"perm": [0, 2, 1]}), ("MatMul", "x k", "s", {}), ("Softmax", "s", "p", {}),
         ("MatMul", "p x", "y", {})])
+    yield "products of heads in the batch, sizes multiplied in a list", chain(["b", 3, "n", 16], [
+        ("Shape", "x", "sizes", {"end": 2}), ("ReduceProd", "sizes first", "count", {"keepdims": 1}),
+        ("Concat", "count rest", "joined", {"axis": 0}), ("Reshape", "x joined", "q", {}),
+        ("Transpose", "q", "k", {"perm": [0, 2, 1]}), ("MatMul", "q k", "s", {}), ("Softmax", "s", "p", {}),
+        ("MatMul", "p q", "y", {})], {"first": np.int64([0]), "rest": np.int64([-1, 16])},
+        [[1, 3, 1, 16], [2, 3, 35, 16], [5, 3, 8, 16]], ranks=3)
     for causal in (0, 1):  # lengths hide keys, and leave where a causal mask ends
         yield f"projected attention of lengths, causal {causal}", chain([2, 9, 16], [
             ("Attention", "x w b lengths", "y", {"domain": "com.microsoft", "num_heads": 2, "unidirectional": causal})],
