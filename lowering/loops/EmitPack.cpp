@@ -26,9 +26,9 @@ private:
   void forEach(OpFoldResult begin, OpFoldResult end, int64_t step, Body body);
   void walk(unsigned dim);
   void panel(OpFoldResult at, bool isWhole);
-  Value load(OpFoldResult at, int64_t elements);
+  Value load(OpFoldResult at, OpFoldResult elements);
   void square(OpFoldResult at, OpFoldResult column, OpFoldResult element,
-              int64_t elements, bool isWhole);
+              OpFoldResult elements, bool isWhole);
 
   ImplicitLocOpBuilder &b;
   int64_t lanes, columns;
@@ -95,35 +95,37 @@ void Packer::walk(unsigned dim) {
 }
 
 void Packer::panel(OpFoldResult at, bool isWhole) {
-  int64_t length = *getConstantIntValue(sizes[rank - 1]);
-  int64_t whole = length / lanes * lanes;
+  OpFoldResult length = sizes[rank - 1];
+  OpFoldResult whole =
+      multiply(b, floorDivide(b, length, lanes), number(b, lanes));
   forEach(number(b, 0), number(b, columns), lanes, [&](OpFoldResult column) {
-    forEach(number(b, 0), number(b, whole), lanes, [&](OpFoldResult element) {
-      square(at, column, element, lanes, isWhole);
+    forEach(number(b, 0), whole, lanes, [&](OpFoldResult element) {
+      square(at, column, element, number(b, lanes), isWhole);
     });
-    if (whole < length)
-      square(at, column, number(b, whole), length - whole, isWhole);
+    forEach(whole, length, lanes, [&](OpFoldResult element) {
+      square(at, column, element, subtract(b, length, whole), isWhole);
+    });
   });
 }
 
 // The elements of a row from `at` on, zeros behind them.
-Value Packer::load(OpFoldResult at, int64_t elements) {
+Value Packer::load(OpFoldResult at, OpFoldResult elements) {
   Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
   Value begin = asValue(b, at);
-  Value exist = firstLanes(b, lanes, number(b, elements));
+  Value exist = firstLanes(b, lanes, elements);
   OpFoldResult stride = from.strides[rank - 1];
   if (!isConstantIntValue(stride, 1))
     return vector::GatherOp::create(b, type, from.buffer, begin,
                                     laneOffsets(b, lanes, stride), exist,
                                     zeros);
-  if (elements == lanes)
+  if (isConstantIntValue(elements, lanes))
     return vector::LoadOp::create(b, type, from.buffer, begin);
   return vector::MaskedLoadOp::create(b, type, from.buffer, begin, exist,
                                       zeros);
 }
 
 void Packer::square(OpFoldResult at, OpFoldResult column, OpFoldResult element,
-                    int64_t elements, bool isWhole) {
+                    OpFoldResult elements, bool isWhole) {
   Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
   OpFoldResult first = add(b, multiply(b, at, number(b, columns)), column);
   OpFoldResult last = subtract(b, sizes[apart], number(b, 1));
@@ -145,13 +147,17 @@ void Packer::square(OpFoldResult at, OpFoldResult column, OpFoldResult element,
   OpFoldResult start =
       add(b, add(b, toOffset, multiply(b, at, to.strides[place[apart]])),
           add(b, multiply(b, element, to.strides[place[rank - 1]]), column));
-  for (auto [i, value] : llvm::enumerate(transposed(b, rows)))
-    if (int64_t(i) < elements)
-      vector::StoreOp::create(
-          b, value, to.buffer,
-          asValue(b,
-                  add(b, start,
-                      multiply(b, number(b, i), to.strides[place[rank - 1]]))));
+  // From the last to the first: those behind `elements` are written to the
+  // place of the last one, and it over them.
+  std::optional<int64_t> known = getConstantIntValue(elements);
+  OpFoldResult end = subtract(b, elements, number(b, 1));
+  SmallVector<Value> turned = transposed(b, rows);
+  for (int64_t i = known.value_or(lanes); i-- > 0;) {
+    OpFoldResult step = minimum(b, number(b, i), end);
+    OpFoldResult away = multiply(b, step, to.strides[place[rank - 1]]);
+    vector::StoreOp::create(b, turned[i], to.buffer,
+                            asValue(b, add(b, start, away)));
+  }
 }
 
 } // namespace

@@ -35,7 +35,8 @@ unsigned dimsTogether(AffineMap map, const LoopRoles &roles,
   return isAll ? dims : std::min(dims, 1u);
 }
 
-// An operand whose columns lie apart, while half a vector of each does not.
+// An operand whose columns lie apart, while half a vector of each does not or
+// may not.
 OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
                         int64_t lanes) {
   for (OpOperand *input : root.getDpsInputOperands()) {
@@ -50,8 +51,9 @@ OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
       continue;
     unsigned together = dimsTogether(map, roles, type);
     auto column = type.getShape().take_back(together);
-    if (together > 0 && // also less where a size is not known
-        llvm::product_of(column) >= lanes / 2 &&
+    bool isLong = llvm::is_contained(column, ShapedType::kDynamic) ||
+                  llvm::product_of(column) >= lanes / 2;
+    if (together > 0 && isLong &&
         llvm::none_of(roles.pixels,
                       [&](unsigned loop) { return map.isFunctionOfDim(loop); }))
       return input;

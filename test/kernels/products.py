@@ -26,6 +26,12 @@ def products():
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
+    for name, rows in (("known", 40), ("unknown", "m")):
+        yield f"product by a transposed matrix of {name} rows, summed over the run's length", chain(
+            ["b", rows, "t"], [("Slice", "x zero size one", "r", {}), ("Transpose", "x", "c", {"perm": [0, 2, 1]}),
+                               ("MatMul", "r c", "y", {})],
+            {"zero": np.int64([0]), "size": np.int64([24]), "one": np.int64([1])},
+            [[b, 40, t] for b, t in ((1, 1), (2, 5), (1, 8), (3, 37), (1, 130))])
     yield "layers on rows of a sequence", layers_on_rows([2, 9, 24], None)
     yield "layers on rows of a sequence, sizes of the run", layers_on_rows(["b", "n", 24], [[1, 1, 24], [3, 17, 24], [2, 40, 24]])
 

@@ -104,6 +104,30 @@ func.func @columns_become_vectors_of_panels(%x: memref<7x8xf32>, %y: memref<2x8x
 
 // -----
 
+// Columns whose length the run knows: the rest of one is read with a mask, and
+// what lies behind its end is written to where the end itself comes last.
+// CHECK-LABEL: func.func @columns_of_unknown_length
+// CHECK: func.func private @k_
+// CHECK: %[[REST:.*]] = arith.subi
+// CHECK: %[[COUNT:.*]] = arith.index_cast %[[REST]] : index to i32
+// CHECK: %[[LANES:.*]] = vector.broadcast %[[COUNT]]
+// CHECK: arith.cmpi slt, %{{.*}}, %[[LANES]] : vector<4xi32>
+// CHECK: vector.maskedload
+// CHECK: %[[LAST:.*]] = arith.minsi %{{.*}}, %{{.*}} : index
+// CHECK: vector.store
+func.func @columns_of_unknown_length(%x: memref<8x?xf32>, %y: memref<2x?x4xf32>) {
+  onnxc.kernel #onnxc.squares<4> ins(%x : memref<8x?xf32>) outs(%y : memref<2x?x4xf32>) {
+  ^bb0(%a: tensor<8x?xf32>, %b: tensor<2x?x4xf32>):
+    %zero = arith.constant 0.0 : f32
+    %p = linalg.pack %a padding_value(%zero : f32) outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [4]
+        into %b : tensor<8x?xf32> -> tensor<2x?x4xf32>
+    onnxc.yield %p : tensor<2x?x4xf32>
+  }
+  return
+}
+
+// -----
+
 // Weights that one tile of rows reads once are asked for 8 KiB before they are
 // read: 128 steps of 16 floats, 2048 elements.
 // CHECK-LABEL: func.func @weights_are_a_stream
