@@ -115,6 +115,7 @@ private:
   int64_t rowsBeside(const Tile &tile);
   void reduceTap(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                  Accumulators &sums);
+  bool rowsShareElements();
   bool isUnrolledInVain(const Tile &tile, size_t sums);
   void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);

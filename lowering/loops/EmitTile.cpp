@@ -144,6 +144,14 @@ std::pair<int64_t, int64_t> ContractionEmitter::stepsAlong(unsigned tap) {
   return {0, 1};
 }
 
+// Whether what a row reads at one tap is what its neighbour reads at another.
+bool ContractionEmitter::rowsShareElements() {
+  return llvm::any_of(nest.roles.reductions, [&](unsigned loop) {
+    return !isConstantIntValue(nest.sizes[loop], 1) &&
+           stepsAlong(loop).first != 0;
+  });
+}
+
 void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
                                         Rows live, Accumulators &sums,
                                         int64_t extent) {
@@ -181,7 +189,8 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
     tile.loops[loop] = number(b, at);
     accumulate(tile, row, sums);
   }
-  if (!sharesVectors && extent > 1) // a short loop around it may go as well
+  // A short loop around it may go as well.
+  if (!sharesVectors && (extent > 1 || rowsShareElements()))
     endTap();
 }
 

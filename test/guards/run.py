@@ -73,6 +73,10 @@ def residual(g, x):
     return g.add(x, g.input("residual", g.shape(x)))
 
 
+def pooled(g, x):
+    return g.pool(g.act(x, "Relu"), 2, 2)
+
+
 def computed_product(size):
     g = Graph("g")
     return g.model(g.op("MatMul", g.input("x", [size, size]), g.input("y", [size, size])))
@@ -101,6 +105,8 @@ def standard_kernels():
         yield f"3x3 28, groups of {width}, stride 2", convolution((28, 28), 128, 128, 3, 128 // width, 2), []
     yield "first layer 3x3", convolution((224, 224), 3, 32, 3, stride=2), []
     yield "first layer 7x7", convolution((224, 224), 3, 64, 7, stride=2), []
+    for window in (3, 5, 7):
+        yield f"one channel {window}x{window}, pooled", convolution_and(pooled, 64, 1, 32, window), []
     for edge, channels in ((160, 16), (80, 32)):
         yield (f"3x3 {edge}, few channels, silu", convolution_and(silu, edge, channels, channels, 3),
                ["--numerics=strict"])
