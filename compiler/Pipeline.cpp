@@ -77,6 +77,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createOnnxToLinalg());
   pm.addPass(createLowerControlFlow());
   pm.addPass(createPackBorders());
+  pm.addPass(createSplitBatches());
   addCleanup(pm);
   pm.addPass(createTurnNarrowConvolutions());
   pm.addPass(createPropagateLayouts());

@@ -237,6 +237,23 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def SplitBatches : Pass<"split-batches", "mlir::ModuleOp"> {
+  let summary = "Joins batch and heads behind the products of an attention, not in front";
+  let description = [{
+    ```mlir
+    %q = tensor.collapse_shape %queries [[0, 1], [2], [3]] // 2x8x256x64 to 16x256x64
+    %k = tensor.collapse_shape %keys [[0, 1], [2], [3]]
+    %s = linalg.generic ins(%q, %k) // 16x256x256
+    // becomes
+    %t = linalg.generic ins(%queries, %keys) // 2x8x256x256
+    %s = tensor.collapse_shape %t [[0, 1], [2], [3]]
+    ```
+    What is computed of such products element by element or row by row follows, so that the join meets the reshape that
+    parts them again. A product of joined matrices whose result is parted is parted itself.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
   let summary = "Makes reshapes behind what could be the epilogue of a product";
   let description = [{

@@ -82,6 +82,35 @@ def head_products(size, heads, key="turned", scale="after", mask=None, keys=None
     return nodes, weights
 
 
+def joined_heads(batch, rows, softmax, ones=False):
+    """The same by products of three dimensions: batch and heads are joined before each, and parted for a mask, or for
+    it and the softmax. With `ones` they come as from sums over labelled dimensions, of which one has one element."""
+    width, heads, size = 48, 3, 16
+    weights = {name: normal(width, width, seed=i, scale=0.15) for i, name in enumerate("qkv")}
+    weights |= {"split": np.int64([0, 0, heads, size]), "joined": np.int64([-1, rows, size]), "factor": np.float32(size ** -0.5),
+                "parted": np.int64([-1, heads, rows, rows]), "scores": np.int64([-1, rows, rows]), "two": np.int64([2]),
+                "heads": np.int64([-1, heads, rows, size]), "join": np.int64([0, 0, width]), "m": hidden(rows, rows, -1e9)}
+    nodes = []
+    for part in "qkv":
+        nodes += [("MatMul", f"x {part}", f"{part}0", {}), ("Reshape", f"{part}0 split", f"{part}1", {})]
+        if ones:
+            nodes += [("Unsqueeze", f"{part}1 two", f"{part}2", {}),
+                      ("Transpose", f"{part}2", f"{part}3", {"perm": [0, 3, 2, 1, 4]})]
+        else:
+            nodes += [("Transpose", f"{part}1", f"{part}3", {"perm": [0, 2, 1, 3]})]
+        nodes += [("Reshape", f"{part}3 joined", f"{part}4", {})]
+    nodes += [("Mul", "q4 factor", "q5", {}), ("Transpose", "k4", "k5", {"perm": [0, 2, 1]}), ("MatMul", "q5 k5", "s0", {}),
+              ("Reshape", "s0 parted", "s1", {}), ("Add", "s1 m", "s2", {})]
+    if softmax == "parted":
+        nodes += [("Softmax", "s2", "p0", {"axis": -1}), ("Reshape", "p0 scores", "p", {})]
+    else:
+        nodes += [("Reshape", "s2 scores", "p0", {}), ("Softmax", "p0", "p", {"axis": -1})]
+    nodes += [("MatMul", "p v4", "o0", {}), ("Reshape", "o0 heads", "o1", {}),
+              ("Transpose", "o1", "o2", {"perm": [0, 2, 1, 3]}), ("Reshape", "o2 join", "y", {})]
+    sizes = [[b, rows, width] for b in ((1, 3) if batch == "n" else (batch,))]
+    return chain([batch, rows, width], nodes, weights, sizes, 3)
+
+
 def hidden(rows, columns, value=-np.inf):
     """A mask that hides later keys, and from the third query all of them."""
     mask = np.where(np.arange(columns) <= np.arange(rows)[:, None], 0, value).astype(np.float32)
@@ -123,6 +152,10 @@ def attention():
             yield f"attention, keys for all heads, {queries} of {rows} rows, batch {batch}", chain(
                 [batch, rows, 48], nodes, shared | {"end": np.int64([2 ** 40])},
                 [[size, rows, 48] for size in ((1, 3) if batch == "n" else (batch,))], ranks=4)
+    for batch in (1, 2, "n"):
+        for softmax in ("joined", "parted"):
+            yield f"attention, heads joined with batch {batch}, softmax of {softmax} ones", joined_heads(batch, 30, softmax)
+        yield f"attention, heads joined with batch {batch} and a dimension of one", joined_heads(batch, 30, "parted", True)
     parts = {"w": normal(48, 144, scale=0.2), "split": np.int64([0, 0, 3, 3, 16]), "root": np.float32(0.5), "by": np.float32(4)}
     for name, scales in (("queries", [("Mul", "root q1", "q", {}), ("Identity", "k1", "k", {})]),
                          ("both", [("Mul", "q1 root", "q", {}), ("Mul", "k1 root", "k", {})]),
