@@ -249,6 +249,9 @@ std::string kindOf(linalg::LinalgOp op) {
 }
 
 std::string tileOf(ContractionAttr schedule) {
+  if (schedule.getPartial())
+    return fmt::format("{}x{} tile, lanes along the sum", schedule.getRows(),
+                       schedule.getPartial());
   return fmt::format("{}x{} tile, {} outermost", schedule.getRows(),
                      schedule.getColumns(),
                      stringifyLoopOrder(schedule.getOuter()).str());

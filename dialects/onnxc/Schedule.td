@@ -21,12 +21,14 @@ def ContractionAttr : AttrDef<OnnxcDialect, "Contraction"> {
     activations. With panels outside, a `block` of rows (0: all) meets all panels before the next block does, so that it
     stays in L2. Or the reduction runs in pieces of `depth` (0: whole), in which `group` panels meet each tile of rows
     while it is warm, so that the pieces of a group's panels stay in L2; partial sums wait in the output.
+    With `partial` columns, all that there are, lanes lie along the last reduction: a row has a vector of partial sums
+    for each, which are folded at the end of the tile.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, EnumParameter<LoopOrder>:$outer,
                         DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "1">:$group,
-                        DefaultValuedParameter<"int64_t", "0">:$depth);
+                        DefaultValuedParameter<"int64_t", "0">:$depth, DefaultValuedParameter<"int64_t", "0">:$partial);
   let builders = [AttrBuilder<(ins "int64_t":$rows, "int64_t":$columns, "int64_t":$vector, "::onnxc::LoopOrder":$outer),
-                              "return $_get($_ctxt, rows, columns, vector, outer, 0, 1, 0);">];
+                              "return $_get($_ctxt, rows, columns, vector, outer, 0, 1, 0, 0);">];
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

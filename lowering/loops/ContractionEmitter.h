@@ -37,7 +37,10 @@ public:
                      mlir::Value backwards)
       : b(b), kernel(kernel), values(values), nest(nest), root(nest.root),
         lanes(nest.schedule.getVector()), backwards(backwards),
-        panels(nest.room ? inputOfPanels(root, nest.roles) : nullptr) {}
+        panels(nest.room ? inputOfPanels(root, nest.roles) : nullptr) {
+    if (nest.schedule.getPartial())
+      alongSum.emplace(values.along(nest.roles.reductions.back()));
+  }
 
   void emit();
 
@@ -138,8 +141,23 @@ private:
     mlir::Value shift, lanes;
   };
   Beside beside(const Tile &tile, int64_t row);
-  mlir::Value read(mlir::OpOperand *input, const Tile &tile, Cell at,
-                   Beside beside);
+  mlir::Value read(TileValues &values, mlir::OpOperand *input,
+                   const Tile &tile, Cell at, Beside beside);
+  void accumulateAlongSum(Tile &tile, int64_t row, Accumulators &sums);
+  void addPartialSums(Tile &tile, Accumulators &sums);
+  // Vectors of sums that a row of the tile has.
+  int64_t sumsOfRow(const Tile &tile) const {
+    return alongSum ? nest.schedule.getPartial() : tile.vectors;
+  }
+  // Iterations of a reduction's loop that are done at once.
+  int64_t stepOf(unsigned loop) const {
+    return alongSum && loop == nest.roles.reductions.back() ? lanes : 1;
+  }
+  void forgetLoads() {
+    values.forgetLoads();
+    if (alongSum)
+      alongSum->forgetLoads();
+  }
   void accumulate(Tile &tile, int64_t row, Accumulators &sums);
   bool isUnrolled(llvm::ArrayRef<unsigned> loops, const Tile &tile);
   bool isBlock(llvm::ArrayRef<unsigned> loops, const Tile &tile);
@@ -153,6 +171,7 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;
   TileValues &values;
+  std::optional<TileValues> alongSum; // where lanes lie along the last reduction
   const ContractionNest &nest;
   mlir::linalg::GenericOp root;
   int64_t lanes;

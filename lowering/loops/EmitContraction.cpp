@@ -70,7 +70,7 @@ void ContractionEmitter::forEach(OpFoldResult begin, OpFoldResult end,
                          to = getConstantIntValue(end);
   if (from && to && *to <= *from)
     return;
-  values.forgetLoads();
+  forgetLoads();
   if (!isInner && from && to && *from + step >= *to)
     return body(begin);
   auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
@@ -86,7 +86,7 @@ void ContractionEmitter::forEach(OpFoldResult begin, OpFoldResult end,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(OpFoldResult(loop.getInductionVar()));
-  values.forgetLoads();
+  forgetLoads();
 }
 
 void ContractionEmitter::walk(ArrayRef<int> steps, Tile tile) {
@@ -176,7 +176,7 @@ void ContractionEmitter::copyPanel(OpOperand *input, Tile tile,
               asValue(b, add(b, offset, number(b, vector * lanes))));
       };
   copy(nest.roles.reductions, tile.loops[nest.roles.vector]);
-  values.forgetLoads();
+  forgetLoads();
 }
 
 void ContractionEmitter::walkPanel(ArrayRef<int> steps, Tile &tile) {

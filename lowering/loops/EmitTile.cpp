@@ -27,7 +27,7 @@ ModuleOp moduleOf(OpBuilder &b) {
 }
 
 void ContractionEmitter::emitTile(Tile &tile) {
-  values.forgetLoads();
+  forgetLoads();
   BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   Accumulators sums;
   Value init = tile.begins ? root.getDpsInits()[0] : Value(output);
@@ -37,10 +37,13 @@ void ContractionEmitter::emitTile(Tile &tile) {
     for (int64_t vector = 0; vector < tile.vectors; ++vector)
       sums.push_back(
           values.at(init, position, tile.loops, cell(tile, row, vector)));
-  reduce(nest.roles.reductions, tile, {0, tile.rows}, sums);
+  if (alongSum)
+    addPartialSums(tile, sums);
+  else
+    reduce(nest.roles.reductions, tile, {0, tile.rows}, sums);
   for (unsigned loop : nest.roles.reductions)
     tile.loops[loop] = number(b, 0);
-  values.forgetLoads();
+  forgetLoads();
   bool isLater = tile.ends && finishesInLoop(tile);
   int64_t together = tile.ends ? rowsTogether(tile) : 1;
   if (isLater || !tile.ends) {
@@ -74,7 +77,8 @@ bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,
     return true;
   int64_t few =
       isDepthwise(root, nest.roles) ? shortDepthwiseReduction : shortReduction;
-  return *extent == 1 || (loops.size() == 1 && *extent <= few);
+  int64_t steps = *extent / stepOf(loop);
+  return steps == 1 || (loops.size() == 1 && steps <= few);
 }
 
 // Whether there is no loop in what they do.
@@ -87,7 +91,8 @@ void ContractionEmitter::reduce(ArrayRef<unsigned> loops, Tile &tile, Rows live,
                                 Accumulators &sums) {
   if (loops.empty()) {
     for (int64_t row = live.begin; row < live.end; ++row)
-      accumulate(tile, row, sums);
+      alongSum ? accumulateAlongSum(tile, row, sums)
+               : accumulate(tile, row, sums);
     return;
   }
   if (isUnrolled(loops, tile))
@@ -119,7 +124,7 @@ Rows ContractionEmitter::liveRows(const Tile &tile, unsigned tap, int64_t at,
 // hold sums, what one tap loads is neither to be kept for a later one nor to be
 // loaded ahead of it: no load crosses the fence, which is no instruction.
 void ContractionEmitter::endTap() {
-  values.forgetLoads();
+  forgetLoads();
   LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "singlethread");
   auto function =
       b.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
@@ -175,7 +180,7 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
   auto [scale, dilation] =
       sharesVectors ? stepsAlong(loop) : std::pair<int64_t, int64_t>(0, 1);
   SmallVector<std::tuple<int64_t, int64_t, int64_t>> updates;
-  for (int64_t at = 0; at < extent; ++at) {
+  for (int64_t at = 0; at < extent; at += stepOf(loop)) {
     Rows rows = liveRows(tile, loop, at, live);
     for (int64_t row = rows.begin; row < rows.end; ++row)
       updates.push_back({row * scale + at * dilation, at, row});
@@ -187,7 +192,7 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
       endTap();
     last = at;
     tile.loops[loop] = number(b, at);
-    accumulate(tile, row, sums);
+    reduce({}, tile, {row, row + 1}, sums);
   }
   // A short loop around it may go as well.
   if (!sharesVectors && (extent > 1 || rowsShareElements()))
@@ -230,7 +235,7 @@ ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
 // that the rows read in all steps. Of a tile of one vector these are as many as
 // its sums; lanes that are told apart take one register more.
 bool ContractionEmitter::isUnrolledInVain(const Tile &tile, size_t sums) {
-  return sums >= sumsOfFullTile && (tile.vectors == 1 || tile.mask);
+  return sums >= sumsOfFullTile && (sumsOfRow(tile) == 1 || tile.mask);
 }
 
 // The element of the image that the row reads at the tap, if there is one.
@@ -264,12 +269,12 @@ void ContractionEmitter::reduceWhere(Value condition, Accumulators &sums,
   for (bool holds : {true, false}) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(holds ? branch.thenBlock() : branch.elseBlock());
-    values.forgetLoads();
+    forgetLoads();
     sums = before;
     (holds ? then : otherwise)();
     scf::YieldOp::create(b, sums);
   }
-  values.forgetLoads();
+  forgetLoads();
   llvm::copy(branch.getResults(), sums.begin());
 }
 
@@ -318,13 +323,14 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
   if (const ContractionNest::SizedBorder *window = nest.windowOf(loop))
     std::tie(begin, end) = tapRange(*window, tile);
   auto liveSums = MutableArrayRef<Value>(sums).slice(
-      live.begin * tile.vectors, (live.end - live.begin) * tile.vectors);
-  auto scfLoop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
-                                    asValue(b, number(b, 1)), liveSums);
+      live.begin * sumsOfRow(tile), (live.end - live.begin) * sumsOfRow(tile));
+  auto scfLoop =
+      scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
+                         asValue(b, number(b, stepOf(loop))), liveSums);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(scfLoop.getBody());
-    values.forgetLoads();
+    forgetLoads();
     tile.loops[loop] = OpFoldResult(scfLoop.getInductionVar());
     llvm::copy(scfLoop.getRegionIterArgs(), liveSums.begin());
     if (nest.windowOf(loop) == nest.rowWindow() && loops.size() > 1 &&
@@ -339,7 +345,7 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
   if (loops.size() == 1 && isUnrolledInVain(tile, liveSums.size()))
     keepRolled(scfLoop);
   llvm::copy(scfLoop.getResults(), liveSums.begin());
-  values.forgetLoads();
+  forgetLoads();
 }
 
 // x + a * b in one rounding, where that is what was cloned.
@@ -537,10 +543,71 @@ ContractionEmitter::Beside ContractionEmitter::beside(const Tile &tile,
   return {asValue(b, shift), firstLanes(b, lanes, count)};
 }
 
+//===-- Lanes along a sum -------------------------------------------------===//
+
+// Every column of a row is a vector of partial sums.
+void ContractionEmitter::accumulateAlongSum(Tile &tile, int64_t row,
+                                            Accumulators &sums) {
+  Beside beside = this->beside(tile, row);
+  int64_t columns = sumsOfRow(tile);
+  Tile at = tile;
+  for (int64_t column = 0; column < columns; ++column) {
+    at.loops[nest.roles.vector] = number(b, column);
+    SmallVector<Value> operands;
+    for (OpOperand *input : root.getDpsInputOperands())
+      operands.push_back(read(*alongSum, input, at, {row, 0}, beside));
+    Value &sum = sums[row * columns + column];
+    operands.push_back(sum);
+    sum = fuseMultiplyAdd(b, values.call(root.getBody(), operands));
+  }
+}
+
+// A vector of the sums of all lanes of each of `parts`, in their order: halves
+// of two are added in one vector, which holds half as much of each.
+static Value sumsOfLanes(ImplicitLocOpBuilder &b, SmallVector<Value> parts) {
+  auto type = cast<VectorType>(parts.front().getType());
+  int64_t lanes = type.getNumElements();
+  size_t count = llvm::PowerOf2Ceil(parts.size());
+  parts.resize(count, parts.back());
+  for (int64_t each = lanes; each > 1; each /= 2) {
+    // Of what a vector holds, `each` lanes a part.
+    bool isPair = parts.size() > 1;
+    SmallVector<Value> halves;
+    for (size_t i = 0; i < parts.size(); i += isPair ? 2 : 1) {
+      SmallVector<int64_t> low, high;
+      for (int64_t lane = 0; lane < (isPair ? 2 : 1) * lanes; ++lane)
+        (lane % each < each / 2 ? low : high).push_back(lane);
+      low.resize(lanes, 0);
+      high.resize(lanes, 0);
+      Value other = parts[isPair ? i + 1 : i];
+      halves.push_back(arith::AddFOp::create(
+          b, vector::ShuffleOp::create(b, parts[i], other, low),
+          vector::ShuffleOp::create(b, parts[i], other, high)));
+    }
+    parts = halves;
+  }
+  return parts.front();
+}
+
+void ContractionEmitter::addPartialSums(Tile &tile, Accumulators &sums) {
+  int64_t columns = sumsOfRow(tile);
+  auto type = cast<VectorType>(sums.front().getType());
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  Accumulators partial(tile.rows * columns, zeros);
+  reduce(nest.roles.reductions, tile, {0, tile.rows}, partial);
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    auto ofRow = ArrayRef(partial).slice(row * columns, columns);
+    sums[row] = arith::AddFOp::create(b, sums[row],
+                                      sumsOfLanes(b, SmallVector<Value>(ofRow)));
+  }
+}
+
+//===-- One step of a sum -------------------------------------------------===//
+
 // Padding is selected for whole vectors: LLVM would make a loop of its own of
 // each case of a condition that is no vector.
-Value ContractionEmitter::read(OpOperand *input, const Tile &tile, Cell at,
-                               Beside beside) {
+Value ContractionEmitter::read(TileValues &values, OpOperand *input,
+                               const Tile &tile, Cell at, Beside beside) {
   AffineMap map = root.getMatchingIndexingMap(input);
   if (!beside.shift || nest.rowWindow()->padded != input->get())
     return values.at(input->get(), map, tile.loops, at);
@@ -561,7 +628,7 @@ void ContractionEmitter::accumulate(Tile &tile, int64_t row,
     for (OpOperand *input : root.getDpsInputOperands()) {
       AffineMap map = root.getMatchingIndexingMap(input);
       operands.push_back(root.payloadUsesValueFromOperand(input)
-                             ? read(input, tile, at, beside)
+                             ? read(values, input, tile, at, beside)
                              : Value());
       if (tile.leaves && row == 0 && input == panels)
         values.store(operands.back(), room(), map, tile.loops,

@@ -100,7 +100,7 @@ void ContractionEmitter::finishInLoop(const Tile &tile) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    values.forgetLoads();
+    forgetLoads();
     Tile part = tile;
     part.loops[*nest.row] =
         add(b, tile.loops[*nest.row], OpFoldResult(loop.getInductionVar()));
@@ -109,7 +109,7 @@ void ContractionEmitter::finishInLoop(const Tile &tile) {
                folded);
     storeFold(part, folded);
   }
-  values.forgetLoads();
+  forgetLoads();
 }
 
 // Applies what follows the sums, one for each vector of rows from `first` on;

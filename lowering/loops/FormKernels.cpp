@@ -266,6 +266,21 @@ bool hasSeveralPanels(linalg::GenericOp root, const LoopRoles &roles,
          !ShapedType::isDynamic(columns) && columns > schedule.getColumns();
 }
 
+// The schedule of lanes along the sum, where the constant is stored so.
+ContractionAttr alongSumOf(linalg::GenericOp root, const LoopRoles &roles,
+                           TargetAttr target) {
+  bool isStored =
+      llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+        AffineMap map = root.getMatchingIndexingMap(input);
+        return map.getNumResults() > 0 &&
+               map.getResults().back() == getAffineDimExpr(
+                                              roles.reductions.back(),
+                                              map.getContext()) &&
+               !input->get().getDefiningOp<linalg::UnPackOp>();
+      });
+  return isStored ? chooseAlongSum(root, roles, target) : ContractionAttr();
+}
+
 using IsFold = llvm::function_ref<bool(linalg::GenericOp)>;
 
 // Pools and means of the result, also of the result in its padding. Those that
@@ -464,10 +479,14 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     }
     if (sumsAlongVectors(root, *roles, target) || sharesNothing(root, *roles))
       return;
-    packColumns(root, *roles, target);
+    ContractionAttr alongSum = alongSumOf(root, *roles, target);
+    if (!alongSum)
+      packColumns(root, *roles, target);
     Group group{root, {}, root, {}, {}, {}};
     ContractionAttr schedule =
-        chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
+        alongSum ? alongSum
+                 : chooseSchedule(root.getContext(), target,
+                                  shapeOf(root, *roles));
     addInit(group);
     addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);
@@ -489,7 +508,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
                                  schedule.getVector(), schedule.getOuter());
     // An operand whose columns lie apart is copied panel by panel, once for
     // all rows.
-    if (readsColumnsApart(root, *roles))
+    if (!alongSum && readsColumnsApart(root, *roles))
       schedule = ContractionAttr::get(root.getContext(), schedule.getRows(),
                                       schedule.getColumns(),
                                       schedule.getVector(), LoopOrder::Panels);

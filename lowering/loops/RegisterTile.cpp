@@ -5,6 +5,7 @@
 // least by a count of what a core does per cycle.
 #include "lowering/loops/RegisterTile.h"
 #include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/ConstantViews.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RowTiles.h"
 
@@ -43,6 +44,9 @@ constexpr int64_t mostRowsOfSmallCode = 4;
 // takes L1 two cycles: on Zen 3, tiles of 4 x 24 reached 79 % of the peak where
 // 6 x 16 reached 90 %.
 constexpr double stallOfHalfLines = 0.004;
+// Instructions that make one sum of a vector of partial sums, and what has to
+// be left of others for it.
+constexpr double foldOfLanes = 6, worthwhile = 0.8;
 // What counts of cycles do not tell apart.
 constexpr double nearlyBest = 1.01;
 
@@ -188,6 +192,29 @@ int64_t tapsAlongVectors(linalg::GenericOp root, const LoopRoles &roles) {
   return taps;
 }
 
+// sum + first * second, in floating point.
+bool isPlainProduct(linalg::GenericOp root) {
+  Block *body = root.getBody();
+  auto sum =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum || root.getNumDpsInputs() != 2 || body->getOperations().size() != 3)
+    return false;
+  Value out = body->getArgument(2);
+  Value term = sum.getLhs() == out ? sum.getRhs() : sum.getLhs();
+  auto product = term.getDefiningOp<arith::MulFOp>();
+  return product && (sum.getLhs() == out || sum.getRhs() == out) &&
+         product.getLhs() != product.getRhs();
+}
+
+// Whether lanes along the loop read one input side by side.
+bool liesAlong(AffineMap map, unsigned loop) {
+  return map.getNumResults() > 0 &&
+         map.getResults().back() == getAffineDimExpr(loop, map.getContext()) &&
+         llvm::none_of(
+             map.getResults().drop_back(),
+             [&](AffineExpr index) { return index.isFunctionOfDim(loop); });
+}
+
 } // namespace
 
 ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
@@ -293,6 +320,46 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                               machine.lanes, outer);
 }
 
+ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
+                               TargetAttr target) {
+  if (!target || isStrict(root->getParentOfType<ModuleOp>()) ||
+      roles.reductions.empty() || !isPlainProduct(root))
+    return {};
+  Type element = getElementTypeOrSelf(root.getResult(0));
+  Machine machine = machineOf(target, element.getIntOrFloatBitWidth());
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  unsigned along = roles.reductions.back();
+  int64_t columns = extents[roles.vector], lanes = machine.lanes;
+  auto isStatic = [&](unsigned loop) {
+    return !ShapedType::isDynamic(extents[loop]);
+  };
+  if (!isa<FloatType>(element) || !isStatic(roles.vector) ||
+      2 * columns > lanes || !llvm::all_of(roles.reductions, isStatic) ||
+      extents[along] < lanes || extents[along] % lanes)
+    return {};
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    bool isConstant = constantBehind(input->get()) &&
+                      map.isProjectedPermutation() &&
+                      map.isFunctionOfDim(along);
+    bool isRead = map.isFunctionOfDim(roles.vector) ? isConstant
+                                                    : liesAlong(map, along);
+    if (!isRead || getElementTypeOrSelf(input->get()) != element)
+      return {};
+  }
+  double sums = 1;
+  for (unsigned loop : roles.reductions)
+    sums *= extents[loop];
+  double alongSum = columns * (sums / lanes + foldOfLanes);
+  if (alongSum > worthwhile * sums)
+    return {};
+  // One register is left for what LLVM moves around.
+  int64_t rows = std::min((machine.registers - columns - 2) / columns,
+                          mostRowsOfOneSet);
+  return ContractionAttr::get(root.getContext(), rows, lanes, lanes,
+                              LoopOrder::Pixels, 0, 1, 0, columns);
+}
+
 ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
                                 const ContractionShape &shape,
                                 bool holdsPartialSums) {
@@ -308,7 +375,8 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   auto blocked = [&](int64_t block, int64_t group, int64_t depth) {
     return ContractionAttr::get(schedule.getContext(), schedule.getRows(),
                                 columns, schedule.getVector(),
-                                schedule.getOuter(), block, group, depth);
+                                schedule.getOuter(), block, group, depth,
+                                /*partial=*/0);
   };
   if (!ShapedType::isDynamic(shape.rows) && shape.reduction <= mostWhole &&
       rows * rowBytes > manyHalves * half) {

@@ -27,6 +27,12 @@ ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);
 ContractionAttr chooseSchedule(mlir::MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape);
 
+// The schedule of a product to few columns, with a constant, whose lanes had
+// better lie along its last reduction: most of a vector of columns would stay
+// empty. Null where it is none.
+ContractionAttr chooseAlongSum(mlir::linalg::GenericOp root,
+                               const LoopRoles &roles, TargetAttr target);
+
 // The same with the loops outside of the tiles blocked for L2, where what is
 // multiplied does not stay there. Only an output that `holdsPartialSums` lets
 // the reduction be cut into pieces.

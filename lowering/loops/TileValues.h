@@ -49,6 +49,14 @@ public:
   TileValues(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange arguments,
              unsigned loops, unsigned vector, int64_t lanes, int64_t columns);
 
+  // The same values as vectors along another loop.
+  TileValues along(unsigned loop) const {
+    TileValues other(*this);
+    other.vector = loop;
+    other.forgetLoads();
+    return other;
+  }
+
   unsigned panelLoop() const { return loopCount - 1; }
   void setRow(std::optional<unsigned> loop) { row = loop; }
 

@@ -299,11 +299,11 @@ void ContractionEmitter::walkWhereInside(ArrayRef<int> steps, Tile tile) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(border == Tile::Inside ? branch.thenBlock()
                                                       : branch.elseBlock());
-    values.forgetLoads();
+    forgetLoads();
     tile.border = border;
     walk(steps, tile);
   }
-  values.forgetLoads();
+  forgetLoads();
 }
 
 } // namespace onnxc::contraction

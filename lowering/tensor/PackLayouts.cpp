@@ -68,17 +68,9 @@ ElementsAttr packConstant(ElementsAttr value, const Packing &packing) {
   return PackedAttr::get(value.getContext(), value, outer, tiled, columns);
 }
 
-// Depthwise weights of channels that are no whole vectors lie as the channels
-// do: the last vector overlaps the one before, which panels would not let it.
-bool putChannelsLast(linalg::GenericOp root, OpOperand &operand,
-                     ElementsAttr value, const Packing &packing) {
-  auto type = cast<RankedTensorType>(operand.get().getType());
-  int64_t channels = type.getDimSize(packing.tiled);
-  if (channels < packing.columns || channels % packing.columns == 0)
-    return false;
-  SmallVector<int64_t> order(packing.outer);
-  llvm::erase(order, packing.tiled);
-  order.push_back(packing.tiled);
+// Stores the constant's dimensions in another order.
+bool reorder(linalg::GenericOp root, OpOperand &operand, ElementsAttr value,
+             ArrayRef<int64_t> order) {
   ElementsAttr permuted = permuteConstant(value, order);
   if (!permuted)
     return false;
@@ -94,6 +86,20 @@ bool putChannelsLast(linalg::GenericOp root, OpOperand &operand,
   return true;
 }
 
+// Depthwise weights of channels that are no whole vectors lie as the channels
+// do: the last vector overlaps the one before, which panels would not let it.
+bool putChannelsLast(linalg::GenericOp root, OpOperand &operand,
+                     ElementsAttr value, const Packing &packing) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t channels = type.getDimSize(packing.tiled);
+  if (channels < packing.columns || channels % packing.columns == 0)
+    return false;
+  SmallVector<int64_t> order(packing.outer);
+  llvm::erase(order, packing.tiled);
+  order.push_back(packing.tiled);
+  return reorder(root, operand, value, order);
+}
+
 void packOperand(linalg::GenericOp root, OpOperand &operand,
                  const LoopRoles &roles, TargetAttr target) {
   ElementsAttr value = constantBehind(operand.get());
@@ -105,8 +111,12 @@ void packOperand(linalg::GenericOp root, OpOperand &operand,
   if (failed(packing))
     return;
   Operation *before = operand.get().getDefiningOp();
-  if (shapeOf(root, roles).depthwise &&
-      putChannelsLast(root, operand, value, *packing)) {
+  bool isReordered =
+      chooseAlongSum(root, roles, target)
+          ? reorder(root, operand, value, packing->outer)
+          : shapeOf(root, roles).depthwise &&
+                putChannelsLast(root, operand, value, *packing);
+  if (isReordered) {
     if (before->use_empty())
       before->erase();
     return;

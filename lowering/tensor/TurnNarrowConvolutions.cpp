@@ -3,7 +3,7 @@
 // image is brought to NCHW, which costs one move per element, and the
 // convolution's vectors lie along its innermost loop over pixels.
 #include "lowering/Passes.h"
-#include "lowering/loops/Contraction.h"
+#include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/ChannelsFirst.h"
 
 using namespace mlir;
@@ -80,6 +80,7 @@ struct TurnNarrowConvolutions
     getOperation().walk([&](linalg::GenericOp root) {
       OpOperand *image = slidingImage(root);
       if (image && root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
+          !chooseAlongSum(root, *inferLoopRoles(root), target) &&
           isFasterInRows(root, image, target))
         narrow.push_back({root, image});
     });

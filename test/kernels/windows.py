@@ -59,6 +59,33 @@ def folded_pixels():
             ["n", shape[1], *"hwd"[:len(window)]], made(attributes, folds["mean"], gate), weights, sizes)
 
 
+def few_channels():
+    """Convolutions to a few channels of an image whose channels are last, what follows them, and rows of a product."""
+    for channels, filters, window, attributes in (
+            (16, 2, (3, 3), {"pads": [1] * 4}), (16, 3, (1, 1), {}), (48, 4, (5, 3), {"pads": [2, 1, 2, 1], "strides": [2, 1]}),
+            (32, 3, (9, 9), {"pads": [4] * 4}), (64, 7, (3, 3), {"dilations": [2, 3], "pads": [2, 3, 2, 3]}),
+            (80, 3, (2, 2), {"strides": [3, 3]}), (24, 3, (3, 3), {"pads": [1] * 4})):
+        weights = {"v": normal(channels, channels, 1, 1, scale=channels ** -0.5), "b": normal(filters),
+                   "w": normal(filters, channels, *window, scale=0.1)}
+        layers = [("Conv", "x v", "u", {}), ("Relu", "u", "z", {}), ("Conv", "z w b", "c", attributes)]
+        name = f"{channels} to {filters} channels, windows of {'x'.join(map(str, window))}"
+        for shape in ([1, channels, 13, 17], [2, channels, 9, 30]):
+            yield f"{name}, image {shape}", chain(shape, [*layers, ("Sigmoid", "c", "y", {})], weights)
+        yield f"{name}, sizes of the run", chain(
+            ["n", channels, "h", "w"], [*layers, ("Sigmoid", "c", "y", {})], weights,
+            [[1, channels, 9, 9], [2, channels, 10, 31], [1, channels, 23, 14]])
+        yield f"{name}, softmax", chain([1, channels, 12, 15], [*layers, ("Softmax", "c", "y", {"axis": 1})], weights)
+        yield f"{name}, pooled", chain([1, channels, 12, 18], [*layers, ("MaxPool", "c", "y", {"kernel_shape": [2, 2]})], weights)
+        yield f"{name}, mean", chain([1, channels, 12, 15], [*layers, ("GlobalAveragePool", "c", "y", {})], weights)
+    for rows in (1, 2, 9):
+        for columns in (1, 2, 4, 8):
+            yield f"product of {rows} rows of 96 to {columns} columns", chain(
+                [rows, 96], [("Gemm", "x w b", "g", {"transB": 1}), ("Tanh", "g", "y", {})],
+                {"w": normal(columns, 96, scale=0.1), "b": normal(columns)})
+    yield "rows of the run, to 3 columns", chain(["n", 5, 64], [("MatMul", "x w", "m", {}), ("Softmax", "m", "y", {})],
+                                                 {"w": normal(64, 3, scale=0.1)}, [[n, 5, 64] for n in (1, 2, 7)])
+
+
 def pooled_windows():
     """Pools right behind 3x3 convolutions, with the convolution's result and without it, whose windows lie side by side
     or not, in images that end inside of a window."""
@@ -464,5 +491,5 @@ def samples():
         "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
 
 
-KINDS = (folded_pixels, pooled_windows, lines, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
+KINDS = (folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
          transposed_convolutions, samples)
