@@ -141,8 +141,8 @@ private:
     mlir::Value shift, lanes;
   };
   Beside beside(const Tile &tile, int64_t row);
-  mlir::Value read(TileValues &values, mlir::OpOperand *input,
-                   const Tile &tile, Cell at, Beside beside);
+  mlir::Value read(TileValues &values, mlir::OpOperand *input, const Tile &tile,
+                   Cell at, Beside beside);
   void accumulateAlongSum(Tile &tile, int64_t row, Accumulators &sums);
   void addPartialSums(Tile &tile, Accumulators &sums);
   // Vectors of sums that a row of the tile has.
@@ -171,7 +171,8 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;
   TileValues &values;
-  std::optional<TileValues> alongSum; // where lanes lie along the last reduction
+  std::optional<TileValues>
+      alongSum; // where lanes lie along the last reduction
   const ContractionNest &nest;
   mlir::linalg::GenericOp root;
   int64_t lanes;

@@ -597,8 +597,8 @@ void ContractionEmitter::addPartialSums(Tile &tile, Accumulators &sums) {
   reduce(nest.roles.reductions, tile, {0, tile.rows}, partial);
   for (int64_t row = 0; row < tile.rows; ++row) {
     auto ofRow = ArrayRef(partial).slice(row * columns, columns);
-    sums[row] = arith::AddFOp::create(b, sums[row],
-                                      sumsOfLanes(b, SmallVector<Value>(ofRow)));
+    sums[row] = arith::AddFOp::create(
+        b, sums[row], sumsOfLanes(b, SmallVector<Value>(ofRow)));
   }
 }
 

@@ -273,9 +273,9 @@ ContractionAttr alongSumOf(linalg::GenericOp root, const LoopRoles &roles,
       llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
         AffineMap map = root.getMatchingIndexingMap(input);
         return map.getNumResults() > 0 &&
-               map.getResults().back() == getAffineDimExpr(
-                                              roles.reductions.back(),
-                                              map.getContext()) &&
+               map.getResults().back() ==
+                   getAffineDimExpr(roles.reductions.back(),
+                                    map.getContext()) &&
                !input->get().getDefiningOp<linalg::UnPackOp>();
       });
   return isStored ? chooseAlongSum(root, roles, target) : ContractionAttr();
@@ -479,14 +479,15 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     }
     if (sumsAlongVectors(root, *roles, target) || sharesNothing(root, *roles))
       return;
+    turnCollidingRows(root, *roles, target);
     ContractionAttr alongSum = alongSumOf(root, *roles, target);
     if (!alongSum)
       packColumns(root, *roles, target);
     Group group{root, {}, root, {}, {}, {}};
     ContractionAttr schedule =
-        alongSum ? alongSum
-                 : chooseSchedule(root.getContext(), target,
-                                  shapeOf(root, *roles));
+        alongSum
+            ? alongSum
+            : chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
     addInit(group);
     addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);

@@ -1,6 +1,8 @@
 #include "lowering/loops/PackColumns.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/tensor/Transposed.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -189,6 +191,41 @@ void packColumns(linalg::GenericOp root, const LoopRoles &roles,
       b, tensor::getMixedSizes(b, b.getLoc(), source), type.getElementType());
   input->set(linalg::UnPackOp::create(b, panels, empty, pack.apart, pack.tile,
                                       pack.order));
+}
+
+void turnCollidingRows(linalg::GenericOp root, const LoopRoles &roles,
+                       TargetAttr target) {
+  if (!target || roles.pixels.empty())
+    return;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap &map = maps[input->getOperandNumber()];
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    AffineMap plain = withoutUnitLoops(root, map);
+    if (!type || matchPattern(input->get(), m_Constant()) ||
+        map.isFunctionOfDim(roles.vector) || plain.getNumResults() < 2 ||
+        !plain.isProjectedPermutation(/*allowZeroInResults=*/true))
+      continue;
+    auto row = dyn_cast<AffineDimExpr>(plain.getResults().back());
+    const auto *sum = llvm::find_if(roles.reductions, [&](unsigned loop) {
+      return rowsCollide(root, input, loop, target);
+    });
+    if (!row || !llvm::is_contained(roles.pixels, row.getPosition()) ||
+        extents[row.getPosition()] < manyRows || sum == roles.reductions.end())
+      continue;
+    int64_t dim =
+        *plain.getResultPosition(getAffineDimExpr(*sum, root.getContext()));
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    order.erase(order.begin() + dim);
+    order.push_back(dim);
+    OpBuilder builder(root);
+    input->set(transposed(builder, root.getLoc(), input->get(), order));
+    map = AffineMap::get(map.getNumDims(), 0,
+                         applyPermutation(map.getResults(), order),
+                         root.getContext());
+    root.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  }
 }
 
 bool readsColumnsApart(linalg::GenericOp root, const LoopRoles &roles) {

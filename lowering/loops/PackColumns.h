@@ -1,4 +1,5 @@
-// Operands whose columns lie apart, as the keys of an attention.
+// Operands whose columns or sums lie apart, as the keys of an attention and an
+// image with channels first.
 #pragma once
 #include "lowering/loops/Contraction.h"
 
@@ -13,6 +14,13 @@ bool isStored(mlir::Operation *op);
 // where there are enough rows.
 void packColumns(mlir::linalg::GenericOp root, const LoopRoles &roles,
                  TargetAttr target);
+
+// Copies an operand that all columns are multiplied with and whose sums walk
+// across its rows, as an image with channels first, so that they walk along
+// them: where the rows share so few sets of the cache that every tile would
+// fetch each line again.
+void turnCollidingRows(mlir::linalg::GenericOp root, const LoopRoles &roles,
+                       TargetAttr target);
 
 // Whether it still has one.
 bool readsColumnsApart(mlir::linalg::GenericOp root, const LoopRoles &roles);

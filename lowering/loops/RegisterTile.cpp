@@ -210,9 +210,9 @@ bool isPlainProduct(linalg::GenericOp root) {
 bool liesAlong(AffineMap map, unsigned loop) {
   return map.getNumResults() > 0 &&
          map.getResults().back() == getAffineDimExpr(loop, map.getContext()) &&
-         llvm::none_of(
-             map.getResults().drop_back(),
-             [&](AffineExpr index) { return index.isFunctionOfDim(loop); });
+         llvm::none_of(map.getResults().drop_back(), [&](AffineExpr index) {
+           return index.isFunctionOfDim(loop);
+         });
 }
 
 } // namespace
@@ -342,8 +342,8 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
     bool isConstant = constantBehind(input->get()) &&
                       map.isProjectedPermutation() &&
                       map.isFunctionOfDim(along);
-    bool isRead = map.isFunctionOfDim(roles.vector) ? isConstant
-                                                    : liesAlong(map, along);
+    bool isRead =
+        map.isFunctionOfDim(roles.vector) ? isConstant : liesAlong(map, along);
     if (!isRead || getElementTypeOrSelf(input->get()) != element)
       return {};
   }
@@ -354,8 +354,8 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
   if (alongSum > worthwhile * sums)
     return {};
   // One register is left for what LLVM moves around.
-  int64_t rows = std::min((machine.registers - columns - 2) / columns,
-                          mostRowsOfOneSet);
+  int64_t rows =
+      std::min((machine.registers - columns - 2) / columns, mostRowsOfOneSet);
   return ContractionAttr::get(root.getContext(), rows, lanes, lanes,
                               LoopOrder::Pixels, 0, 1, 0, columns);
 }

@@ -111,11 +111,10 @@ void packOperand(linalg::GenericOp root, OpOperand &operand,
   if (failed(packing))
     return;
   Operation *before = operand.get().getDefiningOp();
-  bool isReordered =
-      chooseAlongSum(root, roles, target)
-          ? reorder(root, operand, value, packing->outer)
-          : shapeOf(root, roles).depthwise &&
-                putChannelsLast(root, operand, value, *packing);
+  bool isReordered = chooseAlongSum(root, roles, target)
+                         ? reorder(root, operand, value, packing->outer)
+                         : shapeOf(root, roles).depthwise &&
+                               putChannelsLast(root, operand, value, *packing);
   if (isReordered) {
     if (before->use_empty())
       before->erase();

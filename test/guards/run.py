@@ -77,6 +77,10 @@ def pooled(g, x):
     return g.pool(g.act(x, "Relu"), 2, 2)
 
 
+def narrow(window):
+    return lambda g, x: g.conv(g.act(x, "Relu"), 3, window, act=None)
+
+
 def computed_product(size):
     g = Graph("g")
     return g.model(g.op("MatMul", g.input("x", [size, size]), g.input("y", [size, size])))
@@ -113,6 +117,8 @@ def standard_kernels():
     yield "1x1 28, residual", convolution_and(residual, 28, 128, 512, 1), []
     yield "3x3 28, residual", convolution_and(residual, 28, 128, 128, 3), ["--numerics=strict"]
     yield "1x1 26, lanes of a part", convolution((26, 26), 64, 24, 1), []
+    for window in (1, 3, 9):
+        yield f"{window}x{window} to three channels", convolution_and(narrow(window), 64, 32, 32, 1), []
     yield "5x5 17", convolution((17, 17), 48, 64, 5), []
     yield "depthwise 7x7", convolution((28, 28), 96, 96, 7, 96), []
     yield "1-D", convolution((256,), 64, 64, 3), []

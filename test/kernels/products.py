@@ -26,6 +26,12 @@ def products():
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
+    # Sums that walk across rows which share few sets of the caches.
+    yield "product of a transposed matrix", chain([512, 256], [("Transpose", "x", "t", {}), ("MatMul", "t w", "y", {})],
+                                                  {"w": normal(512, 40, scale=0.05)})
+    yield "products of an image with channels first", chain([2, 144, 32, 32], [
+        ("Conv", "x v", "c", {}), ("Relu", "c", "r", {}), ("Conv", "r w b", "d", {}), ("Add", "d x", "y", {})], {
+            "v": normal(96, 144, 1, 1, scale=0.08), "w": normal(144, 96, 1, 1, scale=0.1), "b": normal(144)})
     for name, rows in (("known", 40), ("unknown", "m")):
         yield f"product by a transposed matrix of {name} rows, summed over the run's length", chain(
             ["b", rows, "t"], [("Slice", "x zero size one", "r", {}), ("Transpose", "x", "c", {"perm": [0, 2, 1]}),
