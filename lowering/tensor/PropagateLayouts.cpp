@@ -18,6 +18,7 @@
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/PermuteConstant.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -319,6 +320,27 @@ bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource,
          extents[column.getPosition()] >= fewestColumns;
 }
 
+// Whether lanes of a convolution can lie along its sum as `map` reads the
+// operand, but not as `ofSource` does. With several taps that saves more than
+// moving the image costs.
+bool wouldTurnSums(GenericOp op, AffineMap map, AffineMap ofSource) {
+  constexpr int64_t fewestTaps = 4;
+  auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
+      targetAttrName);
+  FailureOr<LoopRoles> roles = inferLoopRoles(op);
+  if (failed(roles) || map.getNumResults() == 0 ||
+      !chooseAlongSum(op, *roles, target))
+    return false;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  AffineExpr along =
+      getAffineDimExpr(roles->reductions.back(), op.getContext());
+  int64_t taps = 1;
+  for (unsigned loop : ArrayRef(roles->reductions).drop_back())
+    taps *= extents[loop];
+  return taps >= fewestTaps && map.getResults().back() == along &&
+         ofSource.getResults().back() != along;
+}
+
 // Reductions, contractions and operands that are broadcast read through the
 // permutation.
 struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
@@ -336,6 +358,7 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
         continue;
       AffineMap ofSource = mapOfSource(map, producer.getPermutation());
       if (wouldGatherWindows(op, map, ofSource) ||
+          wouldTurnSums(op, map, ofSource) ||
           wouldFetchLines(
               op, map, ofSource,
               cast<RankedTensorType>(producer.getInput().getType())))

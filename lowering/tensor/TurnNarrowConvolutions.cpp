@@ -64,7 +64,8 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
                     ? 1
                     : pixels / (std::ceil(pixels / lanes) * lanes);
   double both = std::max<int64_t>(target.getFmaPerCycle(), 1);
-  double inChannels = sums / both;
+  // Vectors of one channel are gathered along the rows instead.
+  double inChannels = outputs == 1 ? sums : sums / both;
   double inRows =
       outputs * sums / (lanes * used * both) + move * (inputs + outputs);
   return inRows < worthwhile * inChannels;

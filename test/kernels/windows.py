@@ -77,6 +77,16 @@ def few_channels():
         yield f"{name}, softmax", chain([1, channels, 12, 15], [*layers, ("Softmax", "c", "y", {"axis": 1})], weights)
         yield f"{name}, pooled", chain([1, channels, 12, 18], [*layers, ("MaxPool", "c", "y", {"kernel_shape": [2, 2]})], weights)
         yield f"{name}, mean", chain([1, channels, 12, 15], [*layers, ("GlobalAveragePool", "c", "y", {})], weights)
+    for channels, filters, width, stride in ((32, 1, 4, 2), (16, 3, 4, 2), (24, 2, 5, 3), (48, 3, 3, 1)):
+        weights = {"v": normal(channels, channels, 3, 3, scale=0.1), "w": normal(channels, filters, width, width, scale=0.1),
+                   "b": normal(filters)}
+        attributes = {"strides": [stride] * 2, "pads": [1] * 4}
+        for name, before in (("an image with channels last", [("Conv", "x v", "u", {}), ("Relu", "u", "z", {})]),
+                             ("one with channels first", [("Identity", "x", "z", {})])):
+            yield f"transposed convolution of {name}, {channels} to {filters} channels, window of {width}", chain(
+                [2, channels, 9, 12], [*before, ("ConvTranspose", "z w b", "t", attributes), ("Tanh", "t", "y", {})], weights)
+    yield "convolution of an image with channels first, 32 to 3 channels", chain([1, 32, 14, 19], [
+        ("Conv", "x w", "c", {"pads": [1] * 4}), ("Relu", "c", "y", {})], {"w": normal(3, 32, 3, 3, scale=0.1)})
     for rows in (1, 2, 9):
         for columns in (1, 2, 4, 8):
             yield f"product of {rows} rows of 96 to {columns} columns", chain(
