@@ -519,7 +519,7 @@ constexpr int64_t registersForConstants = 4, manyRegisters = 32;
 ContractionAttr byPanels(KernelOp product, int64_t rows, TargetAttr target) {
   auto schedule = cast<ContractionAttr>(product.getSchedule());
   bool isPacked = !product.getBodyBlock()->getOps<linalg::UnPackOp>().empty();
-  if (!isPacked && rows > 1 && target &&
+  if (!isPacked && !schedule.getPartial() && rows > 1 && target &&
       target.getVectorRegisters() >= manyRegisters) {
     linalg::GenericOp root = *findContraction(product);
     ContractionShape shape = shapeOf(root, *inferLoopRoles(root));
@@ -529,7 +529,8 @@ ContractionAttr byPanels(KernelOp product, int64_t rows, TargetAttr target) {
   }
   return ContractionAttr::get(product.getContext(), schedule.getRows(),
                               schedule.getColumns(), schedule.getVector(),
-                              LoopOrder::Panels);
+                              LoopOrder::Panels, 0, 1, 0,
+                              schedule.getPartial());
 }
 
 void formKernel(const Group &group, TargetAttr target) {

@@ -92,6 +92,9 @@ def few_channels():
             yield f"product of {rows} rows of 96 to {columns} columns", chain(
                 [rows, 96], [("Gemm", "x w b", "g", {"transB": 1}), ("Tanh", "g", "y", {})],
                 {"w": normal(columns, 96, scale=0.1), "b": normal(columns)})
+            yield f"product of {rows} rows of 96 to {columns} columns, softmax", chain(
+                [rows, 96], [("Gemm", "x w b", "g", {"transB": 1}), ("Softmax", "g", "y", {})],
+                {"w": normal(columns, 96, scale=0.1), "b": normal(columns)})
     yield "rows of the run, to 3 columns", chain(["n", 5, 64], [("MatMul", "x w", "m", {}), ("Softmax", "m", "y", {})],
                                                  {"w": normal(64, 3, scale=0.1)}, [[n, 5, 64] for n in (1, 2, 7)])
 
