@@ -249,7 +249,8 @@ def SplitBatches : Pass<"split-batches", "mlir::ModuleOp"> {
     %s = tensor.collapse_shape %t [[0, 1], [2], [3]]
     ```
     What is computed of such products element by element or row by row follows, so that the join meets the reshape that
-    parts them again. A product of joined matrices whose result is parted is parted itself.
+    parts them again. A product of joined matrices whose result is parted is parted itself. A product of batches of
+    computed matrices whose result is transposed is written so, for a softmax behind it goes along its rows then.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

@@ -377,22 +377,6 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
   }
 };
 
-// What `init`, which holds nothing or one value everywhere, is in another
-// order; null for others.
-Value permutedInit(OpBuilder &builder, Value init,
-                   ArrayRef<int64_t> permutation) {
-  auto fill = init.getDefiningOp<linalg::FillOp>();
-  if (!fill && !init.getDefiningOp<tensor::EmptyOp>())
-    return {};
-  Value empty = transposed(builder, init.getLoc(), init, permutation)
-                    .getDefiningOp<TransposeOp>()
-                    .getInit();
-  return fill ? linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(),
-                                       empty)
-                    .getResult(0)
-              : empty;
-}
-
 // reduce(transpose(a)) becomes transpose(reduce(a)) where vectors would lie
 // across the source's rows otherwise.
 struct SinkBelowReduction : OpRewritePattern<GenericOp> {
@@ -458,22 +442,7 @@ struct WriteTransposed : OpRewritePattern<TransposeOp> {
         permutation.empty() ||
         permutation.back() != int64_t(permutation.size()) - 1)
       return rewriter.notifyMatchFailure(op, "the innermost dimension moves");
-    rewriter.setInsertionPoint(producer);
-    Value moved = permutedInit(rewriter, producer.getOutputs()[0], permutation);
-    if (!moved)
-      return failure();
-    SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
-    SmallVector<AffineExpr> results =
-        applyPermutation(maps.back().getResults(), permutation);
-    maps.back() =
-        AffineMap::get(maps.back().getNumDims(), 0, results, op.getContext());
-    auto written = GenericOp::create(
-        rewriter, producer.getLoc(), moved.getType(), producer.getInputs(),
-        moved, maps, producer.getIteratorTypesArray());
-    rewriter.inlineRegionBefore(producer.getRegion(), written.getRegion(),
-                                written.getRegion().begin());
-    rewriter.replaceOp(op, written.getResults());
-    return success();
+    return writeTransposed(rewriter, op, producer);
   }
 };
 

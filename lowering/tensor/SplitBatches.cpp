@@ -2,10 +2,12 @@
 // heads in front of each and part them again for a mask or a softmax. Joined,
 // heads are no view of what they were computed in: they are copied, and the
 // two products of an attention do not meet. This pass moves the joins behind
-// the products and what follows them, until they meet their inverse.
+// the products and what follows them, until they meet their inverse. Scores
+// that are computed transposed are written as they are read.
 //
 // Upstream's patterns would do so for products, but not for what is computed
 // by rows: it reads a value per row at index zero of a last dimension.
+#include "lowering/ConstantViews.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/tensor/Transposed.h"
@@ -23,6 +25,9 @@ using namespace mlir;
 using linalg::GenericOp;
 
 namespace {
+
+// Of a product that may be turned: a vector, or most of one.
+constexpr int64_t fewestColumns = 8;
 
 //===-- Which loops -------------------------------------------------------===//
 
@@ -324,6 +329,24 @@ struct PartBefore : OpRewritePattern<tensor::ExpandShapeOp> {
   }
 };
 
+// transpose(a * b), of computed matrices: which one has the columns is the same
+// to them, but not to a softmax between two transposes.
+struct TurnProduct : OpRewritePattern<linalg::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto product = op.getInput().getDefiningOp<GenericOp>();
+    if (!isCandidate(product) || !product->hasOneUse() ||
+        batchLoops(product).empty() ||
+        llvm::any_of(product.getDpsInputs(), constantBehind))
+      return failure();
+    auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
+    int64_t columns = shape[op.getPermutation().back()];
+    bool isWide = ShapedType::isDynamic(columns) || columns >= fewestColumns;
+    return isWide ? writeTransposed(rewriter, op, product) : failure();
+  }
+};
+
 // The dimension of each group that may be longer than one; fails where several
 // may be.
 FailureOr<SmallVector<int64_t>> longDims(tensor::ExpandShapeOp op) {
@@ -385,7 +408,7 @@ struct SplitBatches : impl::SplitBatchesBase<SplitBatches> {
     MLIRContext *context = &getContext();
     RewritePatternSet ones(context), joins(context);
     ones.add<TransposeWithoutOnes>(context);
-    joins.add<JoinLater, JoinBehindTranspose, PartBefore>(context);
+    joins.add<JoinLater, JoinBehindTranspose, PartBefore, TurnProduct>(context);
     for (RewritePatternSet *patterns : {&ones, &joins}) {
       tensor::CollapseShapeOp::getCanonicalizationPatterns(*patterns, context);
       tensor::ExpandShapeOp::getCanonicalizationPatterns(*patterns, context);

@@ -16,6 +16,41 @@ Value transposed(OpBuilder &builder, Location loc, Value value,
       ->getResult(0);
 }
 
+Value permutedInit(OpBuilder &builder, Value init,
+                   ArrayRef<int64_t> permutation) {
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  if (!fill && !init.getDefiningOp<tensor::EmptyOp>())
+    return {};
+  Value empty = transposed(builder, init.getLoc(), init, permutation)
+                    .getDefiningOp<linalg::TransposeOp>()
+                    .getInit();
+  return fill ? linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(),
+                                       empty)
+                    .getResult(0)
+              : empty;
+}
+
+LogicalResult writeTransposed(PatternRewriter &rewriter, linalg::TransposeOp op,
+                              linalg::GenericOp producer) {
+  ArrayRef<int64_t> permutation = op.getPermutation();
+  rewriter.setInsertionPoint(producer);
+  Value moved = permutedInit(rewriter, producer.getOutputs()[0], permutation);
+  if (!moved)
+    return failure();
+  SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
+  SmallVector<AffineExpr> results =
+      applyPermutation(maps.back().getResults(), permutation);
+  maps.back() =
+      AffineMap::get(maps.back().getNumDims(), 0, results, op.getContext());
+  auto written = linalg::GenericOp::create(
+      rewriter, producer.getLoc(), moved.getType(), producer.getInputs(), moved,
+      maps, producer.getIteratorTypesArray());
+  rewriter.inlineRegionBefore(producer.getRegion(), written.getRegion(),
+                              written.getRegion().begin());
+  rewriter.replaceOp(op, written.getResults());
+  return success();
+}
+
 Value paddedTransposed(OpBuilder &builder, tensor::PadOp pad, Value source,
                        ArrayRef<int64_t> permutation) {
   RankedTensorType type = pad.getResultType();

@@ -158,6 +158,16 @@ def attention():
             yield f"attention, keys for all heads, {queries} of {rows} rows, batch {batch}", chain(
                 [batch, rows, 48], nodes, shared | {"end": np.int64([2 ** 40])},
                 [[size, rows, 48] for size in ((1, 3) if batch == "n" else (batch,))], ranks=4)
+    nodes, weights = head_products(16, 3)
+    start = nodes.index(("Transpose", "q1", "q2", {"perm": [0, 2, 1, 3]}))
+    for rows, batch in ((30, 2), (9, "n")):
+        yield f"attention, scores and values of {rows} rows turned, batch {batch}", chain([batch, rows, 48], [
+            *nodes[:start], ("Transpose", "k1", "k2", {"perm": [0, 2, 1, 3]}), ("Mul", "q1 factor", "q2", {}),
+            ("Transpose", "q2", "q3", {"perm": [0, 2, 3, 1]}), ("MatMul", "k2 q3", "s", {}),
+            ("Transpose", "s", "t", {"perm": [0, 1, 3, 2]}), ("Softmax", "t", "p", {"axis": -1}),
+            ("Transpose", "v1", "v2", {"perm": [0, 2, 3, 1]}), ("Transpose", "p", "r", {"perm": [0, 1, 3, 2]}),
+            ("MatMul", "v2 r", "o", {}), ("Transpose", "o", "u", {"perm": [0, 3, 1, 2]}), ("Reshape", "u join", "y", {})],
+            weights, [[size, rows, 48] for size in ((1, 3) if batch == "n" else (batch,))], 3)
     for batch in (1, 2, "n"):
         for softmax in ("joined", "parted"):
             yield f"attention, heads joined with batch {batch}, softmax of {softmax} ones", joined_heads(batch, 30, softmax)

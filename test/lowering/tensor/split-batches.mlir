@@ -127,3 +127,29 @@ func.func @ones(%x: tensor<?x6x4x8xf32>, %n: index) -> tensor<?x6x8xf32> {
   %y = tensor.collapse_shape %t [[0, 1, 2], [3], [4]] : tensor<?x4x1x6x8xf32> into tensor<?x6x8xf32>
   return %y : tensor<?x6x8xf32>
 }
+
+// -----
+
+#left = affine_map<(b, m, n, k) -> (b, m, k)>
+#right = affine_map<(b, m, n, k) -> (b, k, n)>
+#out = affine_map<(b, m, n, k) -> (b, m, n)>
+
+// A product of computed matrices is written as it is read.
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1)>
+// CHECK-LABEL: @turned
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[TURNED]]],
+func.func @turned(%A: tensor<4x16x8xf32>, %B: tensor<4x8x32xf32>) -> tensor<4x32x16xf32> {
+  %e = tensor.empty() : tensor<4x16x32xf32>
+  %s = linalg.generic {indexing_maps = [#left, #right, #out],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%A, %B : tensor<4x16x8xf32>, tensor<4x8x32xf32>) outs(%e : tensor<4x16x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %u = arith.addf %c, %p : f32
+    linalg.yield %u : f32
+  } -> tensor<4x16x32xf32>
+  %f = tensor.empty() : tensor<4x32x16xf32>
+  %y = linalg.transpose ins(%s : tensor<4x16x32xf32>) outs(%f : tensor<4x32x16xf32>) permutation = [0, 2, 1]
+  return %y : tensor<4x32x16xf32>
+}
