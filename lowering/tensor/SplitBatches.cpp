@@ -407,12 +407,16 @@ struct SplitBatches : impl::SplitBatchesBase<SplitBatches> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet ones(context), joins(context);
+    // A join may take as many steps as there are operations in its way.
+    GreedyRewriteConfig config;
+    config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
     ones.add<TransposeWithoutOnes>(context);
     joins.add<JoinLater, JoinBehindTranspose, PartBefore, TurnProduct>(context);
     for (RewritePatternSet *patterns : {&ones, &joins}) {
       tensor::CollapseShapeOp::getCanonicalizationPatterns(*patterns, context);
       tensor::ExpandShapeOp::getCanonicalizationPatterns(*patterns, context);
-      if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns))))
+      if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns),
+                                       config)))
         return signalPassFailure();
     }
   }
