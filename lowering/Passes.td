@@ -203,7 +203,7 @@ def TurnNarrowConvolutions : Pass<"turn-narrow-convolutions", "mlir::ModuleOp"> 
   let description = [{
     Where vectors of output channels would be mostly empty, the image is read in NCHW and vectors lie along the
     innermost loop over pixels: for windows that move by one there and results of at most half a vector of channels,
-    if a count of cycles finds that the moves are worth it.
+    if lanes cannot lie along the sum and a count of cycles finds that the moves are worth it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -213,8 +213,8 @@ def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let description = [{
     Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices,
     concatenations and branches let a transpose pass when all their full operands have it; reductions and contractions
-    read through it, but for convolutions that would fetch each of many channels from another line of the cache;
-    constants are reordered. Reshapes and the model's border stop it.
+    read through it, but for convolutions that would fetch each of many channels from another line of the cache or
+    whose lanes can lie along the sum without it; constants are reordered. Reshapes and the model's border stop it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -335,6 +335,7 @@ def PackLayouts : Pass<"pack-layouts", "mlir::ModuleOp"> {
   let description = [{
     Weights become [panel][reduction loops][columns of the register tile], the last panel filled up with zeros; a
     splat stays a splat. `linalg.unpack` says what the weights were, and is never run: the kernel reads through it.
+    Where columns are so few that lanes lie along the sum, its last loop becomes the innermost dimension instead.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "onnxc::OnnxcDialect"];
@@ -371,7 +372,8 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
     pool behind one of these joins where its windows lie side by side and divide the tiles.
 
     An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
-    `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers.
+    `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers. One that all columns are
+    multiplied with and whose sums walk across rows that share few sets of the cache is transposed first.
   }];
   let dependentDialects = ["onnxc::OnnxcDialect", "mlir::tensor::TensorDialect"];
 }

@@ -11,8 +11,9 @@
 // - padding, slicing and concatenation act on the untransposed tensor, and a
 //   reshape whose groups lie together there;
 // - reductions and contractions compose the permutation into their indexing
-//   maps, unless windows would be gathered; what is left of a lone tensor keeps
-//   the order of the source where its innermost dimension is left;
+//   maps, unless windows would be gathered or lanes can lie along the sum
+//   without it; what is left of a lone tensor keeps the order of the source
+//   where its innermost dimension is left;
 // - a transpose that keeps the innermost dimension is written by its producer;
 // - one that moves dimensions of size one only is a reshape.
 #include "dialects/onnxc/ModuleOptions.h"

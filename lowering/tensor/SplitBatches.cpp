@@ -81,44 +81,75 @@ SmallVector<unsigned> joinedLoops(AffineMap map,
   return loops;
 }
 
-bool areBatches(GenericOp op, ArrayRef<unsigned> loops);
+bool isContained(ArrayRef<unsigned> loops, ArrayRef<unsigned> batches) {
+  return llvm::all_of(
+      loops, [&](unsigned loop) { return llvm::is_contained(batches, loop); });
+}
 
-// Whether all readers have products with batches along these dimensions, or
-// part them again.
-bool areBatches(Value value, ArrayRef<unsigned> dims) {
-  auto isParted = [&](OpOperand &use) {
-    if (auto part = dyn_cast<tensor::ExpandShapeOp>(use.getOwner()))
+// Whether its loops are the dimensions of its result, element by element.
+bool isPlain(GenericOp op) {
+  return isElementwise(op) && op.getIndexingMapsArray().back().isIdentity();
+}
+
+// Follows joined dimensions to their readers. Each value is followed once: what
+// an activation reads twice it would else reach in ever more ways.
+class Readers {
+public:
+  // Whether all that reads `value`, element by element what is made of it, has
+  // products with batches along these dimensions or parts them again.
+  bool areBatches(Value value, ArrayRef<unsigned> dims) {
+    open.push_back({value, SmallVector<unsigned>(dims)});
+    while (!open.empty()) {
+      auto [read, at] = open.pop_back_val();
+      if (read.use_empty() ||
+          !llvm::all_of(read.getUses(),
+                        [&](OpOperand &use) { return follow(use, at); }))
+        return false;
+    }
+    return true;
+  }
+
+private:
+  bool follow(OpOperand &use, ArrayRef<unsigned> dims) {
+    Operation *reader = use.getOwner();
+    if (auto part = dyn_cast<tensor::ExpandShapeOp>(reader))
       return llvm::all_of(dims, [&](unsigned dim) {
         return part.getReassociationIndices()[dim].size() > 1;
       });
     SmallVector<unsigned> moved;
-    if (auto turn = dyn_cast<linalg::TransposeOp>(use.getOwner())) {
+    if (auto turn = dyn_cast<linalg::TransposeOp>(reader)) {
       for (unsigned dim : dims)
         moved.push_back(llvm::find(turn.getPermutation(), int64_t(dim)) -
                         turn.getPermutation().begin());
-      return areBatches(turn->getResult(0), moved);
+      return add(turn->getResult(0), moved);
     }
-    auto reader = dyn_cast<GenericOp>(use.getOwner());
-    if (!reader)
+    auto op = dyn_cast<GenericOp>(reader);
+    if (!op)
       return false;
+    AffineMap map = op.getMatchingIndexingMap(&use);
     for (unsigned dim : dims)
-      if (auto loop = dyn_cast<AffineDimExpr>(
-              reader.getMatchingIndexingMap(&use).getResult(dim)))
+      if (auto loop = dyn_cast<AffineDimExpr>(map.getResult(dim)))
         moved.push_back(loop.getPosition());
-    return moved.size() == dims.size() && areBatches(reader, moved);
-  };
-  return !value.use_empty() && llvm::all_of(value.getUses(), isParted);
-}
+    if (moved.size() != dims.size())
+      return false;
+    return isPlain(op) ? add(op.getResult(0), moved)
+                       : isContained(moved, batchLoops(op));
+  }
+  bool add(Value value, ArrayRef<unsigned> dims) {
+    if (seen.insert(value).second)
+      open.push_back({value, SmallVector<unsigned>(dims)});
+    return true;
+  }
+
+  SmallVector<std::pair<Value, SmallVector<unsigned>>> open;
+  llvm::SmallDenseSet<Value> seen;
+};
 
 // Whether all loops are batches of `op`, or of what reads the elements that it
 // computes one by one.
 bool areBatches(GenericOp op, ArrayRef<unsigned> loops) {
-  SmallVector<unsigned> batches = batchLoops(op);
-  if (batches.empty())
-    return isElementwise(op) && op.getIndexingMapsArray().back().isIdentity() &&
-           areBatches(op.getResult(0), loops);
-  return llvm::all_of(
-      loops, [&](unsigned loop) { return llvm::is_contained(batches, loop); });
+  return isPlain(op) ? Readers().areBatches(op.getResult(0), loops)
+                     : isContained(loops, batchLoops(op));
 }
 
 // Whether a loop is an index by itself wherever it is one, so that two can take
@@ -296,7 +327,7 @@ struct JoinBehindTranspose : OpRewritePattern<linalg::TransposeOp> {
         permutation.push_back(part);
       }
     }
-    if (!areBatches(op->getResult(0), joined))
+    if (!Readers().areBatches(op->getResult(0), joined))
       return failure();
     Value turned =
         transposed(rewriter, op.getLoc(), join.getSrc(), permutation);

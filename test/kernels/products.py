@@ -172,6 +172,11 @@ def attention():
         for softmax in ("joined", "parted"):
             yield f"attention, heads joined with batch {batch}, softmax of {softmax} ones", joined_heads(batch, 30, softmax)
         yield f"attention, heads joined with batch {batch} and a dimension of one", joined_heads(batch, 30, "parted", True)
+    # Each of 30 values is read twice between the reshapes: ways to the second one are more than can be tried.
+    steps = [node for i in range(30) for node in (("Mul", f"a{i} a{i}", f"b{i}", {}), ("Sqrt", f"b{i}", f"a{i + 1}", {}))]
+    yield "joined rows, values read twice", chain(
+        [2, 8, 16], [("Reshape", "x joined", "a0", {}), *steps, ("Reshape", "a30 parted", "y", {})],
+        {"joined": np.int64([16, 16]), "parted": np.int64([2, 8, 16])})
     parts = {"w": normal(48, 144, scale=0.2), "split": np.int64([0, 0, 3, 3, 16]), "root": np.float32(0.5), "by": np.float32(4)}
     for name, scales in (("queries", [("Mul", "root q1", "q", {}), ("Identity", "k1", "k", {})]),
                          ("both", [("Mul", "q1 root", "q", {}), ("Mul", "k1 root", "k", {})]),
