@@ -1,5 +1,7 @@
 """What scripts share that compare compiled models with ONNX Runtime."""
 
+import concurrent.futures
+import os
 import pathlib
 import re
 import shutil
@@ -82,11 +84,15 @@ def main(cases):
         return subprocess.run([str(word) for word in (binaries / tool, *arguments)], capture_output=True, text=True,
                               timeout=60)
 
-    for number, (name, (build, options)) in enumerate(cases.items()):
-        if not wanted.search(name):
-            continue
+    def why_wrong(number, build, options):
         folder = work / str(number)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        why = attempt(build, folder, run, **options)
-        print(f"FAIL: {name}\n  {why.strip()}" if why else f"PASS: {name}", flush=True)
+        return attempt(build, folder, run, **options)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        begun = [(name, pool.submit(why_wrong, number, build, options))
+                 for number, (name, (build, options)) in enumerate(cases.items()) if wanted.search(name)]
+        for name, case in begun:
+            why = case.result()
+            print(f"FAIL: {name}\n  {why.strip()}" if why else f"PASS: {name}", flush=True)

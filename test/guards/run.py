@@ -8,11 +8,14 @@ of a network holds a scalar floating-point operation. Those of scalars.txt do so
 "PASS: name", or "FAIL: name" and which loops; a function is named after its first node.
 """
 
+import concurrent.futures
 import functools
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import onnx
@@ -142,14 +145,15 @@ class Compiler:
 
     def loops(self, model, cpu, flags=()):
         """The innermost loops, or why there are none."""
-        path, output = self.work / "model.onnx", self.work / "model.s"
-        onnx.save(model, path)
-        done = subprocess.run(
-            [self.program, path, "--target=x86_64-linux-gnu", f"--mcpu={cpu}", *flags, "-S", "-o", output,
-             f"--weights={self.work / 'weights'}"], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr)
-        return list(assembly.innermost_loops(output.read_text()))
+        with tempfile.TemporaryDirectory(dir=self.work) as folder:
+            path, output = pathlib.Path(folder) / "model.onnx", pathlib.Path(folder) / "model.s"
+            onnx.save(model, path)
+            done = subprocess.run(
+                [self.program, path, "--target=x86_64-linux-gnu", f"--mcpu={cpu}", *flags, "-S", "-o", output,
+                 f"--weights={path.with_name('weights')}"], capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(done.stderr)
+            return list(assembly.innermost_loops(output.read_text()))
 
 
 def spilling(loops):
@@ -235,15 +239,15 @@ def main():
     compiler = Compiler(*sys.argv[1:3])
     pattern = re.compile(sys.argv[3] if len(sys.argv) > 3 else "")
     failed = 0
-    for name, check in cases(compiler):
-        if not pattern.search(name):
-            continue
-        try:
-            why = check()
-        except RuntimeError as error:
-            why = str(error)
-        failed += bool(why)
-        print(f"FAIL: {name}\n  " + why.replace("\n", "\n  ") if why else f"PASS: {name}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        begun = [(name, pool.submit(check)) for name, check in cases(compiler) if pattern.search(name)]
+        for name, check in begun:
+            try:
+                why = check.result()
+            except RuntimeError as error:
+                why = str(error)
+            failed += bool(why)
+            print(f"FAIL: {name}\n  " + why.replace("\n", "\n  ") if why else f"PASS: {name}", flush=True)
     return 1 if failed else 0
 
 
