@@ -74,6 +74,27 @@ int64_t NestEmitter::scoreOfLoads(unsigned loop) {
   return sum;
 }
 
+// The bits of the elements that fill the lanes: the widest ones, but for
+// doubles that do no more than to sum floats.
+unsigned NestEmitter::elementAlong(unsigned loop) {
+  auto isWide = [](Type type) {
+    return type.isIntOrFloat() && type.getIntOrFloatBitWidth() > 32;
+  };
+  auto isNarrowOrSums = [&](Operation &op) {
+    return llvm::none_of(op.getResultTypes(), isWide) ||
+           llvm::any_of(combiners, [&](const Combiner &sum) {
+             return sumsFloats(sum) &&
+                    (&op == sum.op || &op == sum.folded.getDefiningOp());
+           });
+  };
+  unsigned widest = widestElement(nest.op, changesAlong(loop));
+  return nest.loops[loop].folds &&
+                 llvm::all_of(nest.op.getBody()->without_terminator(),
+                              isNarrowOrSums)
+             ? std::min(widest, 32u)
+             : widest;
+}
+
 void NestEmitter::chooseVectorLoop(Lanes machine) {
   bool foldsInAnyOrder = true;
   for (unsigned output = 0; output < nest.op.getNumDpsInits(); ++output) {
@@ -83,7 +104,7 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
       combiners.push_back(*combiner);
   }
   auto widthAlong = [&](unsigned loop) -> int64_t {
-    return machine.vectorBits / widestElement(nest.op, changesAlong(loop));
+    return machine.vectorBits / elementAlong(loop);
   };
   int64_t best = std::numeric_limits<int64_t>::min();
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {

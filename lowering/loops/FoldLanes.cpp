@@ -11,6 +11,49 @@ using namespace mlir;
 
 namespace onnxc::nests {
 
+// Steps whose floats are summed as floats.
+static constexpr int64_t stepsOfBlock = 64;
+
+// Sums of floats in doubles: each block is summed in floats, which fill twice
+// the lanes and need no conversion, and its sum is added to the doubles.
+SmallVector<Value> NestEmitter::inFloatBlocks(
+    OpFoldResult from, OpFoldResult end, int64_t stride, ValueRange state,
+    llvm::function_ref<SmallVector<Value>(OpFoldResult, OpFoldResult,
+                                          ValueRange)>
+        sweep) {
+  auto isOfFloats = [&](unsigned i) {
+    return i < unroll * combiners.size() &&
+           sumsFloats(combiners[i % combiners.size()]);
+  };
+  auto indices = llvm::seq<unsigned>(state.size());
+  if (llvm::none_of(indices, isOfFloats))
+    return sweep(from, end, state);
+  auto block = [&](OpFoldResult from, OpFoldResult end, ValueRange doubles) {
+    Value zero = arith::ConstantOp::create(
+        b, b.getZeroAttr(VectorType::get({lanes}, b.getF32Type())));
+    SmallVector<Value> sums(doubles);
+    for (unsigned i : llvm::make_filter_range(indices, isOfFloats))
+      sums[i] = zero;
+    sums = sweep(from, end, sums);
+    for (unsigned i : llvm::make_filter_range(indices, isOfFloats))
+      sums[i] = arith::AddFOp::create(
+          b, doubles[i],
+          arith::ExtFOp::create(b, doubles[i].getType(), sums[i]));
+    return sums;
+  };
+  int64_t step = stride * stepsOfBlock;
+  if (auto size = getConstantIntValue(subtract(b, end, from));
+      size && *size <= step)
+    return block(from, end, state);
+  auto body = [&](OpBuilder &, Location, Value i, ValueRange inside) {
+    OpFoldResult next = minimum(b, add(b, i, number(b, step)), end);
+    scf::YieldOp::create(b, block(i, next, inside));
+  };
+  auto blocks = scf::ForOp::create(b, asValue(b, from), asValue(b, end),
+                                   constant(step), state, body);
+  return SmallVector<Value>(blocks.getResults());
+}
+
 void NestEmitter::foldLanes(const Place &place) {
   unsigned outputs = combiners.size();
   SmallVector<Operation *> without;
@@ -37,6 +80,8 @@ void NestEmitter::foldLanes(const Place &place) {
         Value &sum = state[i * outputs + output], value = values[output];
         if (step.mask)
           value = arith::SelectOp::create(b, step.mask, value, neutral[output]);
+        if (sum.getType() != value.getType())
+          value = value.getDefiningOp<arith::ExtFOp>().getIn();
         std::optional<Extreme> extreme = Extreme::of(b, combiners[output]);
         if (!extreme || !step.lanes) {
           sum = body.combine(combiners[output], sum, value);
@@ -58,16 +103,21 @@ void NestEmitter::foldLanes(const Place &place) {
     end = add(b, from, multiply(b, count, number(b, stride)));
     if (isConstantIntValue(count, 0))
       return state;
-    auto body = [&](OpBuilder &, Location, Value i, ValueRange inside) {
-      scf::YieldOp::create(b, accumulate(enter(at, *vectorLoop, i),
-                                         SmallVector<Value>(inside), vectors,
-                                         step));
+    bool isRow = isRowThatSpills(multiply(b, count, number(b, vectors)));
+    auto sweep = [&](OpFoldResult from, OpFoldResult end, ValueRange state) {
+      auto body = [&](OpBuilder &, Location, Value i, ValueRange inside) {
+        scf::YieldOp::create(b, accumulate(enter(at, *vectorLoop, i),
+                                           SmallVector<Value>(inside), vectors,
+                                           step));
+      };
+      auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, end),
+                                     constant(stride), state, body);
+      if (isRow)
+        keepRolled(loop);
+      return SmallVector<Value>(loop.getResults());
     };
-    auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, end),
-                                   constant(stride), state, body);
-    if (isRowThatSpills(multiply(b, count, number(b, vectors))))
-      keepRolled(loop);
-    return SmallVector<Value>(loop.getResults());
+    return step.lanes ? inFloatBlocks(from, end, stride, state, sweep)
+                      : sweep(from, end, state);
   };
   // Whole vectors first, over all other reductions.
   OpFoldResult zero = number(b, 0), blocks, whole;

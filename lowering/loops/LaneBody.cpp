@@ -26,6 +26,12 @@ bool reaches(Value from, Value to, Block *body) {
 
 } // namespace
 
+bool sumsFloats(const Combiner &combiner) {
+  auto wide = combiner.folded.getDefiningOp<arith::ExtFOp>();
+  return wide && wide.getIn().getType().isF32() && wide->hasOneUse() &&
+         isa<arith::AddFOp>(combiner.op);
+}
+
 std::optional<Combiner> combinerOf(linalg::GenericOp op, unsigned output) {
   Block *body = op.getBody();
   Value accumulator = op.getRegionOutputArgs()[output];

@@ -13,6 +13,9 @@ struct Combiner {
   mlir::Value folded;  // its operand that is not the accumulator
 };
 
+// Whether floats are summed in doubles.
+bool sumsFloats(const Combiner &combiner);
+
 // The combiner of an output, where folding in any order is known to be one.
 std::optional<Combiner> combinerOf(mlir::linalg::GenericOp op, unsigned output);
 

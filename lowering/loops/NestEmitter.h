@@ -40,6 +40,7 @@ private:
   const char *whyNoVectors(Lanes machine);
   int64_t score(unsigned loop);
   int64_t scoreOfLoads(unsigned loop);
+  unsigned elementAlong(unsigned loop);
   void chooseVectorLoop(Lanes machine);
   Changes changesAlong(llvm::ArrayRef<unsigned> loops);
   bool fitsMask(const Changes &changes);
@@ -67,6 +68,12 @@ private:
   void holdInvariant(const Place &place);
   void holdInBody(const Changes &changes, const Place &place);
   void parallelBlock(const Place &place, Step step, unsigned vectors);
+  llvm::SmallVector<mlir::Value>
+  inFloatBlocks(mlir::OpFoldResult from, mlir::OpFoldResult end, int64_t stride,
+                mlir::ValueRange state,
+                llvm::function_ref<llvm::SmallVector<mlir::Value>(
+                    mlir::OpFoldResult, mlir::OpFoldResult, mlir::ValueRange)>
+                    sweep);
   void foldLanes(const Place &place);
   bool isRowThatSpills(mlir::OpFoldResult vectors) const;
   bool foldsInPanels();

@@ -47,6 +47,24 @@ func.func @half_a_vector_needs_no_mask(%x: memref<12xf32>) {
   return
 }
 
+// Doubles that floats are summed in do not halve the lanes: blocks are summed in floats.
+// CHECK-LABEL: @long_sums_are_of_blocks
+// CHECK: scf.for {{.*}} -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>
+// CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+// CHECK: arith.addf {{.*}} vector<8xf32>
+// CHECK: scf.yield
+// CHECK: arith.extf {{.*}} vector<8xf32> to vector<8xf64>
+func.func @long_sums_are_of_blocks(%x: memref<65536xf32>, %y: memref<f64>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<65536xf32>) outs(%y : memref<f64>) {
+  ^bb0(%a: f32, %b: f64):
+    %c = arith.extf %a : f32 to f64
+    %d = arith.addf %b, %c : f64
+    linalg.yield %d : f64
+  }
+  return
+}
+
 // CHECK-LABEL: @a_fold_along_the_lanes_has_several_accumulators
 // CHECK: scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) -> (vector<8xf32>
 // CHECK: vector.shuffle {{.*}} [0, 1, 2, 3]
