@@ -226,6 +226,25 @@ void stayOutside(const Group &group, linalg::GenericOp next,
   missed(group.root, "form-kernels", next) << reason;
 }
 
+// Whether a kernel that is still to be formed ends with `next` as well: another
+// contraction makes what it alone reads.
+bool endsOther(const Group &group, linalg::GenericOp next) {
+  return llvm::any_of(next.getDpsInputOperands(), [&](OpOperand *input) {
+    auto other = input->get().getDefiningOp<linalg::GenericOp>();
+    return other && !group.ops.contains(other) && input->get().hasOneUse() &&
+           next.getMatchingIndexingMap(input).isPermutation() &&
+           other.getNumReductionLoops() > 0 && succeeded(inferLoopRoles(other));
+  });
+}
+
+// Whether `op`, behind the group, reads other tensors of full size.
+bool readsOthers(const Group &group, linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return op.getMatchingIndexingMap(input).isPermutation() &&
+           !group.ops.contains(input->get().getDefiningOp());
+  });
+}
+
 // Follows the result of `root`, the group's own or its fold, through
 // elementwise operations that alone use it; `last` becomes the last of them, at
 // `position` of the loops of `root`.
@@ -233,6 +252,7 @@ void addEpilogue(Group &group, linalg::GenericOp root, const LoopRoles &roles,
                  int64_t lanes, Operation *&last, AffineMap &position) {
   last = root;
   position = root.getIndexingMapsArray().back();
+  bool isSum = false;
   while (last->getResult(0).hasOneUse()) {
     OpOperand &use = *last->getResult(0).getUses().begin();
     auto next = dyn_cast<linalg::GenericOp>(use.getOwner());
@@ -248,6 +268,9 @@ void addEpilogue(Group &group, linalg::GenericOp root, const LoopRoles &roles,
       return stayOutside(group, next, "it writes across the vectors");
     if (wastesLanes(next, root, roles, lanes))
       return stayOutside(group, next, "most of its lanes would be idle");
+    if (isSum && endsOther(group, next))
+      return stayOutside(group, next, "another contraction's kernel ends so");
+    isSum |= readsOthers(group, next);
     group.ops.insert(next);
     last = next;
     position = moved;

@@ -120,6 +120,34 @@ SmallVector<linalg::GenericOp> contractionsBefore(Value value) {
   return found;
 }
 
+// Whether the operand's owner can be the epilogue of a contraction that it
+// alone reads there.
+bool followsContraction(OpOperand *operand) {
+  auto owner = cast<linalg::GenericOp>(operand->getOwner());
+  auto isElsewhere = [&](Operation *user) { // dead ones go as soon as they may
+    return user != owner && !user->use_empty();
+  };
+  return llvm::none_of(operand->get().getUsers(), isElsewhere) &&
+         owner.getMatchingIndexingMap(operand).isPermutation() &&
+         !contractionsBefore(operand->get()).empty();
+}
+
+// Whether both add to what contractions of their own make: in an epilogue each,
+// the producer's other operands need not wait for the consumer's contraction.
+bool followTwoContractions(linalg::GenericOp producer, OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  auto isWhole = [&](OpOperand *input) {
+    return producer.getMatchingIndexingMap(input).isPermutation();
+  };
+  auto isOther = [&](OpOperand *other) {
+    return other != operand && followsContraction(other);
+  };
+  return isElementwise(consumer) &&
+         llvm::count_if(producer.getDpsInputOperands(), isWhole) > 1 &&
+         llvm::any_of(producer.getDpsInputOperands(), followsContraction) &&
+         llvm::any_of(consumer.getDpsInputOperands(), isOther);
+}
+
 // Whether tiles of a kernel can fold what the operand reads, so that it had
 // better stay a fold and nothing else.
 bool isFoldOfTiles(OpOperand *operand) {
@@ -187,6 +215,8 @@ const char *whyApart(OpOperand *operand) {
     return "it adds to what is there";
   if (isFoldOfTiles(operand))
     return "the tiles that make it fold it";
+  if (followTwoContractions(producer, operand))
+    return "each is the epilogue of another contraction";
   if (!readsEachOnce(operand))
     return "elements would be computed more than once";
   auto isHere = [&](Operation *user) { return user == operand->getOwner(); };
