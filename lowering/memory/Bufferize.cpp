@@ -258,6 +258,31 @@ void findSizes(ModuleOp module) {
     dim->erase();
 }
 
+// A reshape of a slice that a branch yields is copied: it might be one buffer
+// with its source or not, and upstream decides that once for the yield and once
+// for the reshape, not always alike.
+void copyYieldedReshapes(ModuleOp module) {
+  auto isSlice = [](Value value) {
+    return value.getDefiningOp<tensor::ExtractSliceOp>() != nullptr;
+  };
+  module.walk([&](scf::YieldOp yield) {
+    if (!isa<scf::IfOp>(yield->getParentOp()))
+      return;
+    for (OpOperand &operand : yield->getOpOperands()) {
+      Operation *op = operand.get().getDefiningOp();
+      if (!isa_and_present<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+              op) ||
+          !isSlice(op->getOperand(0)))
+        continue;
+      OpBuilder builder(yield);
+      operand.set(AllocTensorOp::create(
+          builder, yield.getLoc(),
+          cast<RankedTensorType>(operand.get().getType()), ValueRange(),
+          operand.get()));
+    }
+  });
+}
+
 LogicalResult eliminateEmpties(ModuleOp module,
                                const OneShotBufferizationOptions &options) {
   OneShotAnalysisState state(module, options);
@@ -277,6 +302,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     ModuleOp module = getOperation();
     makeInputsReadOnly(module);
     padInPlace(module);
+    copyYieldedReshapes(module);
     splitEmpties(module);
     for (auto function : module.getOps<func::FuncOp>())
       if (!function.isExternal())
