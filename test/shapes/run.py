@@ -262,8 +262,31 @@ def companions():
         domain="com.microsoft", attributes={"num_heads": 2})
 
 
+def suppressions():
+    """Candidates from none to all, of which few or many overlap; boxes on a grid have equal scores and empty areas."""
+    def boxes(count, is_grid):
+        rng = np.random.default_rng(count)
+        corners, scores = rng.random((2, count, 4)), rng.random((2, 3, count))
+        if is_grid:
+            corners, scores = np.round(corners * 8) / 8, np.round(scores * 4) / 4
+        return np.float32(corners), np.float32(scores)
+
+    def limits(most, overlap, score):
+        return [np.array(most), np.array(overlap, np.float32), np.array(score, np.float32)]
+
+    runs = [[*boxes(count, is_grid), *limits(most, overlap, score)]
+            for count in (1, 17, 200) for is_grid in (False, True)
+            for most, overlap, score in ((0, 0.5, 0), (3, 0.5, 0.3), (count, 0, -1), (2**62, 0.1, 0.5), (5, 1, 1))]
+    for center in (0, 1):
+        for name, shapes in (("any size", [["b", "n", 4], ["b", "c", "n"]]), ("200 boxes", [[2, 200, 4], [2, 3, 200]])):
+            yield f"NonMaxSuppression of {name}, center={center}", Case(
+                "NonMaxSuppression", [*shapes, [], [], []], [run for run in runs if shapes[0][1] in ("n", run[0].shape[1])],
+                rank=2, attributes={"center_point_box": center}, opset=17)
+
+
 def cases():
     yield from lists()
+    yield from suppressions()
     yield from companions()
     yield from transforms()
     yield from attentions()
@@ -278,8 +301,8 @@ def model(case, sizes):
     inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), shape)
               for name, array, shape in zip(names, case.right[0], sizes) if name]
     types = [onnx.TensorProto.FLOAT] * case.outputs
-    if case.op == "TopK":
-        types[1] = onnx.TensorProto.INT64
+    if case.op in ("TopK", "NonMaxSuppression"):
+        types[-1] = onnx.TensorProto.INT64
     declared = None if case.rank is None else [None] * case.rank
     graph = helper.make_graph([helper.make_node(case.op, names, outputs, "culprit", domain=case.domain, **case.attributes)], "g", inputs,
                               [helper.make_tensor_value_info(*output, declared) for output in zip(outputs, types)])

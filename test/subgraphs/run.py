@@ -69,6 +69,19 @@ def nested_choice():
     return proto, [[np.bool_(c), np.bool_(d), matrix(3, 2)] for c in (0, 1) for d in (0, 1)]
 
 
+def boxes_in_a_branch():
+    """The indices of one column, as exporters write a suppression that may have no boxes."""
+    none = graph([node("Identity", ["nothing"], ["a"])], [], [value("a", ("p",), I)], {"nothing": np.int64([])})
+    some = graph([node("NonMaxSuppression", ["boxes", "scores", "most", "overlap"], ["found"]),
+                  node("Gather", ["found", "column"], ["indices"], axis=1), node("Squeeze", ["indices", "axis"], ["b"])],
+                 [], [value("b", ("q",), I)],
+                 {"most": np.int64([10]), "overlap": np.float32([0.5]), "column": np.int64([2]), "axis": np.int64([1])})
+    proto = model([node("If", ["c"], ["y"], then_branch=none, else_branch=some)],
+                  [value("c", (), B), value("boxes", (1, "n", 4)), value("scores", (1, 1, "n"))], [value("y", ("m",), I)])
+    return proto, [[np.bool_(flag), np.abs(matrix(1, count, 4)), matrix(1, 1, count)]
+                   for flag in (0, 1) for count in (1, 30)]
+
+
 def counted():
     """Carried state of fixed shape, a captured weight and a scan output."""
     body = graph([node("MatMul", ["h", "w"], ["t"]), node("Tanh", ["t"], ["h2"]), node("Identity", ["c"], ["c2"]),
@@ -238,6 +251,7 @@ def after_loop():
 
 
 CASES = {"an If with captures": choice, "an If in an If, sizes differ": nested_choice, "a counted Loop": counted,
+         "boxes in a branch": boxes_in_a_branch,
          "a Loop that ends early": early_exit, "a carried value that grows": growing,
          "slices that grow": slices_that_grow,
          "a carried value that shrinks": shrinking, "carried values that change places": swapped,

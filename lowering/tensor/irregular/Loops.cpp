@@ -33,6 +33,21 @@ Tensors visit(ImplicitLocOpBuilder &builder, ArrayRef<Index> sizes,
   return visitFrom(builder, sizes, at, start, body);
 }
 
+Tensors repeatWhile(ImplicitLocOpBuilder &builder, Tensors start,
+                    llvm::function_ref<Condition(ArrayRef<Value>)> more,
+                    llvm::function_ref<Tensors(Tensors)> body) {
+  auto ask = [&](OpBuilder &, Location, ValueRange carried) {
+    scf::ConditionOp::create(
+        builder, more(llvm::to_vector(carried)).in(builder), carried);
+  };
+  auto run = [&](OpBuilder &, Location, ValueRange carried) {
+    scf::YieldOp::create(builder, body(Tensors(carried)));
+  };
+  auto loop = scf::WhileOp::create(builder, ValueRange(start).getTypes(), start,
+                                   ask, run);
+  return Tensors(loop.getResults());
+}
+
 Value insert(ImplicitLocOpBuilder &builder, Value element, Value into,
              ArrayRef<Index> at) {
   SmallVector<Value> indices;

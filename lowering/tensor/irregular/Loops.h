@@ -11,6 +11,12 @@ Tensors visit(mlir::ImplicitLocOpBuilder &builder, llvm::ArrayRef<Index> sizes,
               Tensors start,
               llvm::function_ref<Tensors(llvm::ArrayRef<Index>, Tensors)> body);
 
+// Runs the body as long as what it carries says that there is more to do.
+Tensors
+repeatWhile(mlir::ImplicitLocOpBuilder &builder, Tensors start,
+            llvm::function_ref<Condition(llvm::ArrayRef<mlir::Value>)> more,
+            llvm::function_ref<Tensors(Tensors)> body);
+
 // Replaces an element.
 mlir::Value insert(mlir::ImplicitLocOpBuilder &builder, mlir::Value element,
                    mlir::Value into, llvm::ArrayRef<Index> at);

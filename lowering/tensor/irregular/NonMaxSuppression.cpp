@@ -1,8 +1,9 @@
-// NonMaxSuppression: as often as boxes are wanted, the best one left is chosen
-// and those that overlap it too much are left no more.
+// NonMaxSuppression: the candidates of a class, best first, of which those that
+// overlap none chosen before are chosen until there are enough.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
+#include "lowering/tensor/irregular/SortOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -22,7 +23,6 @@ struct Suppression {
   const Input &boxes, &scores;
   Input limit, overlap, threshold; // perhaps absent
 
-  Type byte() const { return builder.getI8Type(); }
   Index batches() const { return scores.sizes[0]; }
   Index classes() const { return scores.sizes[1]; }
   Index count() const { return scores.sizes[2]; }
@@ -50,112 +50,229 @@ struct Suppression {
     return {least(a, b), greatest(a, b)};
   }
 
-  // Whether the intersection is more than the wanted share of the union.
-  Condition overlaps(Index batch, Index a, Index b) const {
+  // Of a box: both spans and the area.
+  enum { low0, high0, low1, high1, area, measures };
+
+  Tensors measure(Index batch, Index box) const {
     ScalarBuilder scalars = here();
-    Scalar both, left, right;
-    for (int64_t dim = 0; dim < 2; ++dim) {
-      Span one = span(scalars, batch, a, dim),
-           two = span(scalars, batch, b, dim);
-      Scalar shared =
-          greatest(least(one.high, two.high) - greatest(one.low, two.low), 0);
-      both = dim ? both * shared : shared;
-      left = dim ? left * one.length() : one.length();
-      right = dim ? right * two.length() : two.length();
-    }
-    Scalar whole = left + right - both;
-    Scalar most = overlap.given() ? scalarAt(scalars, overlap.lowered,
-                                             overlap.element, first(overlap))
-                                  : onnxc::cast(Scalar(0.0), whole);
-    Scalar isOver = both > 0 && left > 0 && right > 0 && whole > 0 &&
-                    both / whole > onnxc::cast(most, whole);
-    return {builder, isOver.value};
+    Span one = span(scalars, batch, box, 0), two = span(scalars, batch, box, 1);
+    return {one.low.value, one.high.value, two.low.value, two.high.value,
+            (one.length() * two.length()).value};
   }
 
-  // 1 for every box whose score is high enough.
-  Value candidates(Index batch, Index label, Value flags) const {
-    auto mark = [&](ArrayRef<Index> at, Tensors carried) {
-      ScalarBuilder scalars = here();
-      Scalar score = scalarAt(scalars, scores.lowered, scores.element,
-                              {batch, label, at[0]});
-      Value flag = arith::ConstantIntOp::create(builder, 1, 8);
+  // Whether the intersection is more than the wanted share of the union.
+  static Scalar overlaps(ArrayRef<Scalar> a, ArrayRef<Scalar> b, Scalar most) {
+    auto shared = [&](unsigned low, unsigned high) {
+      return greatest(least(a[high], b[high]) - greatest(a[low], b[low]), 0);
+    };
+    Scalar both = shared(low0, high0) * shared(low1, high1);
+    Scalar whole = a[area] + b[area] - both;
+    return both > 0 && a[area] > 0 && b[area] > 0 && whole > 0 &&
+           both / whole > most;
+  }
+
+  // The same but for the quotient, which takes longer than all the rest: holds
+  // for all that do overlap, and for few others.
+  static Scalar mayOverlap(ArrayRef<Scalar> a, ArrayRef<Scalar> b,
+                           Scalar most) {
+    auto lower = [](Scalar x, Scalar y) { return select(x < y, x, y); };
+    auto higher = [](Scalar x, Scalar y) { return select(x > y, x, y); };
+    auto shared = [&](unsigned low, unsigned high) {
+      return higher(lower(a[high], b[high]) - higher(a[low], b[low]), 0);
+    };
+    constexpr double roundings = 1e-6;
+    Scalar both = shared(low0, high0) * shared(low1, high1);
+    return both > most * (a[area] + b[area] - both) * (1 - roundings);
+  }
+
+  // Whether that holds for the box and one of those that were chosen.
+  using Test = llvm::function_ref<Scalar(ArrayRef<Scalar>, ArrayRef<Scalar>)>;
+  Condition holdsForAny(ArrayRef<Value> box, ValueRange chosen,
+                        Test test) const {
+    auto count = [&](ScalarBuilder &body, ArrayRef<Scalar> args) {
+      SmallVector<Scalar> own;
+      for (Value x : box)
+        own.emplace_back(body, x, boxes.element);
+      Scalar holds = test(own, args.take_front(measures));
+      return SmallVector{args.back() + select(holds, 1.0, 0.0)};
+    };
+    Type element = boxes.element;
+    Value none = tensor::FromElementsOp::create(
+        builder, RankedTensorType::get({}, element), zeroOf(builder, element));
+    SmallVector<AffineMap> maps(measures, builder.getMultiDimIdentityMap(1));
+    maps.push_back(AffineMap::get(1, 0, builder.getContext()));
+    Value sum = generic(builder, chosen, SmallVector<Type>(measures, element),
+                        none, element, maps, IteratorType::reduction, count)[0];
+    ScalarBuilder scalars = here();
+    return {builder, (scalarAt(scalars, sum, element, {}) > 0).value};
+  }
+
+  // Whether one of the first `count` chosen boxes overlaps.
+  Condition overlapsAny(ArrayRef<Value> box, ArrayRef<Value> chosen,
+                        Index count) const {
+    ScalarBuilder scalars = here();
+    Scalar most =
+        overlap.given()
+            ? onnxc::cast(scalarAt(scalars, overlap.lowered, overlap.element,
+                                   first(overlap)),
+                          boxes.element)
+            : Scalar(scalars, zeroOf(builder, boxes.element), boxes.element);
+    Tensors those;
+    for (Value tensor : chosen)
+      those.push_back(sliced(builder, tensor, {0}, {count}));
+    auto atMost = [&](auto compare) {
+      return [&, compare](ArrayRef<Scalar> a, ArrayRef<Scalar> b) {
+        return compare(a, b, Scalar(*b[0].builder, most.value, most.type));
+      };
+    };
+    Condition may = holdsForAny(box, those, atMost(mayOverlap));
+    Value no = arith::ConstantIntOp::create(builder, 0, 1);
+    Tensors is = changeIf(builder, may, {no}, [&](Tensors) {
+      return Tensors{holdsForAny(box, those, atMost(overlaps)).in(builder)};
+    });
+    return {builder, is[0]};
+  }
+
+  //===-- A heap of the candidates ----------------------------------------===//
+
+  // Of two entries the greater one comes first: that of the higher score, or of
+  // the earlier box.
+  Value entryOf(Value score, Index box) const {
+    Type word = builder.getI64Type();
+    Value key = SortOrder(scores, /*largest=*/true).keyOf(builder, score);
+    Value high = arith::ShLIOp::create(
+        builder, arith::ExtSIOp::create(builder, word, key), bits(32));
+    return arith::OrIOp::create(builder, high,
+                                arith::SubIOp::create(builder, bits(UINT32_MAX),
+                                                      asInt64(builder, box)));
+  }
+  Index boxOf(Value entry) const {
+    Value low = arith::AndIOp::create(builder, entry, bits(UINT32_MAX));
+    return {builder,
+            arith::IndexCastOp::create(
+                builder, builder.getIndexType(),
+                arith::SubIOp::create(builder, bits(UINT32_MAX), low))};
+  }
+  Value bits(int64_t number) const {
+    return arith::ConstantIntOp::create(builder, number, 64);
+  }
+  Value isGreater(Value a, Value b) const {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, a, b);
+  }
+
+  // Puts the entry at `top` or below, where the heap of `size` begins.
+  Value sink(Value heap, Index top, Index size, Value entry) const {
+    auto isMoving = [&](ArrayRef<Value> state) {
+      return Condition(builder, state[2]);
+    };
+    auto move = [&](Tensors state) {
+      Index at(builder, state[1]), left = at * 2 + 1, right = left + 1;
+      auto entryAt = [&](Index child) {
+        return extract(builder, state[0], {least(child, size - 1)});
+      };
+      Value first = entryAt(left), second = entryAt(right);
+      Value isSecond = isGreater(second, first);
+      Value child = arith::MaxSIOp::create(builder, first, second);
+      Condition goesOn =
+          left < size && Condition(builder, isGreater(child, entry));
+      Value next =
+          arith::SelectOp::create(builder, goesOn.in(builder), child, entry);
+      Index below = select(Condition(builder, isSecond), right, left);
+      return Tensors{insert(builder, next, state[0], {at}),
+                     select(goesOn, below, at).in(builder), goesOn.in(builder)};
+    };
+    Value yes = arith::ConstantIntOp::create(builder, 1, 1);
+    return repeatWhile(builder, {heap, top.in(builder), yes}, isMoving,
+                       move)[0];
+  }
+
+  // The heap of the boxes whose score is high enough, and their number.
+  Tensors candidates(Index batch, Index label, Value heap) const {
+    auto collect = [&](ArrayRef<Index> at, Tensors carried) {
+      Value score = extract(builder, scores.lowered, {batch, label, at[0]});
+      Condition isHigh = true;
       if (threshold.given()) {
+        ScalarBuilder scalars = here();
         Scalar lowest = scalarAt(scalars, threshold.lowered, threshold.element,
                                  first(threshold));
-        Scalar high = score > onnxc::cast(lowest, score);
-        flag = arith::ExtUIOp::create(builder, byte(), high.value);
+        Scalar high = load(scalars, score, scores.element) >
+                      onnxc::cast(lowest, scores.element);
+        isHigh = {builder, high.value};
       }
-      return Tensors{insert(builder, flag, carried[0], at)};
+      return changeIf(builder, isHigh, carried, [&](Tensors more) {
+        Index end(builder, more[1]);
+        return Tensors{insert(builder, entryOf(score, at[0]), more[0], {end}),
+                       (end + 1).in(builder)};
+      });
     };
-    return visit(builder, {count()}, {flags}, mark)[0];
-  }
-
-  Condition isLeft(Value flags, Index box) const {
-    Value zero = arith::ConstantIntOp::create(builder, 0, 8);
-    return {builder,
-            arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
-                                  extract(builder, flags, {box}), zero)};
-  }
-
-  // The first of the boxes with the highest score; -1 if none is left.
-  Index best(Index batch, Index label, Value flags) const {
-    auto compare = [&](ArrayRef<Index> at, Tensors carried) {
-      ScalarBuilder scalars = here();
-      Index chosen(builder, carried[0]);
-      auto score = [&](Index box) {
-        return scalarAt(scalars, scores.lowered, scores.element,
-                        {batch, label, box});
-      };
-      Scalar higher = score(at[0]) > score(greatest(chosen, 0));
-      Condition better = isLeft(flags, at[0]) &&
-                         (chosen < 0 || Condition(builder, higher.value));
-      return Tensors{select(better, at[0], chosen).in(builder)};
+    Tensors found =
+        visit(builder, {count()}, {heap, Index(0).in(builder)}, collect);
+    Index size(builder, found[1]), parents = size / 2;
+    auto order = [&](ArrayRef<Index> step, Tensors carried) {
+      Index top = parents - 1 - step[0];
+      return Tensors{
+          sink(carried[0], top, size, extract(builder, carried[0], {top}))};
     };
-    Index none = -1;
-    return {builder, visit(builder, {count()}, {none.in(builder)}, compare)[0]};
+    return {visit(builder, {parents}, {found[0]}, order)[0], found[1]};
   }
 
-  Value suppressed(Index batch, Index chosen, Value flags) const {
-    auto drop = [&](ArrayRef<Index> at, Tensors carried) {
-      Condition gone = at[0] == chosen || overlaps(batch, chosen, at[0]);
-      Value zero = arith::ConstantIntOp::create(builder, 0, 8);
-      Value flag = arith::SelectOp::create(builder, gone.in(builder), zero,
-                                           extract(builder, carried[0], at));
-      return Tensors{insert(builder, flag, carried[0], at)};
-    };
-    return visit(builder, {count()}, {flags}, drop)[0];
-  }
+  // What goes from one candidate of a class to the next.
+  enum { result, rows, heap, left, kept, chosen };
 
-  // Carries the result, its length and the flags.
-  Tensors choose(Index batch, Index label, Tensors carried) const {
-    Index chosen = best(batch, label, carried[2]);
-    return changeIf(builder, chosen >= 0, carried, [&](Tensors changed) {
-      Index row(builder, changed[1]);
-      for (auto [i, part] : llvm::enumerate(Sizes{batch, label, chosen}))
-        changed[0] =
-            insert(builder,
-                   arith::IndexCastOp::create(builder, builder.getI64Type(),
-                                              part.in(builder)),
-                   changed[0], {row, int64_t(i)});
-      return Tensors{changed[0], (row + 1).in(builder),
-                     suppressed(batch, chosen, changed[2])};
+  // Takes the best candidate that is left.
+  Tensors choose(Index batch, Index label, Tensors state) const {
+    Value best = extract(builder, state[heap], {0});
+    Index size = Index(builder, state[left]) - 1;
+    state[left] = size.in(builder);
+    state[heap] =
+        changeIf(builder, size > 0, {state[heap]}, [&](Tensors those) {
+          return Tensors{
+              sink(those[0], 0, size, extract(builder, those[0], {size}))};
+        })[0];
+    Index box = boxOf(best);
+    Tensors own = measure(batch, box);
+    Index count(builder, state[kept]);
+    Condition isOver =
+        overlapsAny(own, ArrayRef(state).drop_front(chosen), count);
+    return changeIf(builder, !isOver, state, [&](Tensors changed) {
+      Index row(builder, changed[rows]);
+      for (auto [i, part] : llvm::enumerate(Sizes{batch, label, box}))
+        changed[result] = insert(builder, asInt64(builder, part),
+                                 changed[result], {row, int64_t(i)});
+      changed[rows] = (row + 1).in(builder);
+      changed[kept] = (count + 1).in(builder);
+      for (auto [tensor, number] :
+           llvm::zip(MutableArrayRef(changed).drop_front(chosen), own))
+        tensor = insert(builder, number, tensor, {count});
+      return changed;
     });
   }
 
   Value run() const {
     Index most = mostPerClass();
     Index all = batches() * classes() * most;
-    Tensors start = {emptyOf(builder, {all, 3}, builder.getI64Type()),
-                     Index(0).in(builder), emptyOf(builder, {count()}, byte())};
+    Type word = builder.getI64Type();
+    Tensors start = {emptyOf(builder, {all, 3}, word), Index(0).in(builder),
+                     emptyOf(builder, {count()}, word)};
+    for (int i = 0; i < measures; ++i)
+      start.push_back(emptyOf(builder, {most}, boxes.element));
     auto perClass = [&](ArrayRef<Index> at, Tensors carried) {
-      carried[2] = candidates(at[0], at[1], carried[2]);
-      auto once = [&](ArrayRef<Index>, Tensors state) {
-        return choose(at[0], at[1], state);
+      Tensors found = candidates(at[0], at[1], carried[heap]);
+      Tensors state = {carried[result], carried[rows], found[0], found[1],
+                       Index(0).in(builder)};
+      llvm::append_range(state, ArrayRef(carried).drop_front(left));
+      auto isMore = [&](ArrayRef<Value> now) {
+        return Index(builder, now[left]) > 0 &&
+               Index(builder, now[kept]) < most;
       };
-      return visit(builder, {most}, carried, once);
+      state = repeatWhile(builder, state, isMore, [&](Tensors now) {
+        return choose(at[0], at[1], now);
+      });
+      state.erase(state.begin() + left, state.begin() + chosen);
+      return state;
     };
     Tensors found = visit(builder, {batches(), classes()}, start, perClass);
-    return sliced(builder, found[0], {0, 0}, {{builder, found[1]}, 3});
+    return sliced(builder, found[result], {0, 0}, {{builder, found[rows]}, 3});
   }
 };
 
