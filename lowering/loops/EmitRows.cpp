@@ -155,9 +155,9 @@ public:
   Emitter(ImplicitLocOpBuilder &b, KernelOp own, ValueRange arguments,
           RowsAttr schedule, Lanes lanes)
       : b(b), body(own.getBodyBlock()), outer(schedule.getOuter()),
-        tiled(tiledLoop(extentsOf(body, outer))), tile(schedule.getTile()),
-        lanes(lanes), buffers(b, own, arguments, outer, tiled, tile),
-        sizes(outer) {}
+        tiled(tiledLoop(extentsOf(body, outer), shares())),
+        tile(schedule.getTile()), lanes(lanes),
+        buffers(b, own, arguments, outer, tiled, tile), sizes(outer) {}
 
   LogicalResult addSteps();
   LogicalResult emit() {
@@ -181,6 +181,7 @@ private:
   // first of the tile.
   using Place = SmallVector<OpFoldResult>;
 
+  llvm::SmallBitVector shares();
   LogicalResult learnSizes();
   FailureOr<SmallVector<unsigned>> outerLoopsOf(KernelOp product);
   LogicalResult addNest(linalg::GenericOp generic);
@@ -250,6 +251,15 @@ FailureOr<SmallVector<unsigned>> Emitter::outerLoopsOf(KernelOp product) {
       access = inputOf(product, operand);
   }
   return outerLoops(access, outer);
+}
+
+// The outer loops along which all products share something.
+llvm::SmallBitVector Emitter::shares() {
+  llvm::SmallBitVector all(outer, true);
+  for (auto product : body->getOps<KernelOp>())
+    if (auto loops = outerLoopsOf(product); succeeded(loops))
+      all &= sharedAlong(*findContraction(product), *loops);
+  return all;
 }
 
 LogicalResult Emitter::addNest(linalg::GenericOp generic) {

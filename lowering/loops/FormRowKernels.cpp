@@ -34,8 +34,11 @@ struct Group {
   llvm::SetVector<Operation *> ops; // generics, and kernels of products
   int64_t tile = 1;                 // rows
   SmallVector<KernelOp> products;
+  llvm::SmallBitVector shares; // the outer loops along which they share
   int64_t mostRows = std::numeric_limits<int64_t>::max(); // that fit the stack
   int64_t leastRows = 1; // that take as long as what they share is fetched
+
+  unsigned tiled() const { return tiledLoop(outer, shares); }
 };
 
 SetVector<Value> capturedBy(Operation *op) {
@@ -286,25 +289,37 @@ int64_t rowsOfStream(TargetAttr target) {
   return int64_t(std::ceil(bytes * target.getFmaPerCycle() / farBytesPerCycle));
 }
 
+// How a product joins a group.
+struct Joining {
+  int64_t leastRows;           // of a tile
+  llvm::SmallBitVector shares; // loops along which rows share something
+};
+
 // The fewest rows of a tile that the product of such a row may be in; nothing
 // where it keeps a kernel of its own. What all rows read stays in the cache, or
 // it is computed and less than the rows, which then need not go to memory.
-std::optional<int64_t> leastRows(const FailureOr<ProductAccess> &access,
-                                 KernelOp product, Value row,
-                                 const Group &group, TargetAttr target) {
+std::optional<Joining> joining(const FailureOr<ProductAccess> &access,
+                               KernelOp product, Value row, const Group &group,
+                               TargetAttr target) {
   Loops loops = outerLoops(access, group.outer.size());
   if (failed(loops))
     return std::nullopt;
-  unsigned tiled = tiledLoop(group.outer);
+  llvm::SmallBitVector shares = sharedAlong(access->root, *loops);
+  if (!group.products.empty())
+    shares &= group.shares;
+  unsigned tiled = tiledLoop(group.outer, shares);
+  if (!group.products.empty() && tiled != group.tiled())
+    return std::nullopt;
   uint64_t shared = sharedBytes(*access, (*loops)[tiled], *loops);
   if (shared <= uint64_t(target.getL2ForBlocks()))
-    return 1;
+    return Joining{1, shares};
   int64_t rows = group.outer[tiled], least = rowsOfStream(target);
   bool isMore = !ShapedType::isDynamic(rows) && rows >= least &&
                 llvm::SaturatingMultiply<uint64_t>(
                     rows, rowBytes(row, group.outer.size())) > shared;
-  return isMore && computedPanels(product) ? std::optional(least)
-                                           : std::nullopt;
+  if (!isMore || !computedPanels(product))
+    return std::nullopt;
+  return Joining{least, shares};
 }
 
 int64_t rowsOfTile(KernelOp product) {
@@ -320,9 +335,11 @@ int64_t rowsThatFit(const Group &group, Value row) {
              : std::min(group.mostRows, mostTileBytes / bytes);
 }
 
-void addProduct(Group &group, KernelOp product, Value row, int64_t least) {
+void addProduct(Group &group, KernelOp product, Value row,
+                const Joining &joining) {
   group.mostRows = rowsThatFit(group, row);
-  group.leastRows = std::max(group.leastRows, least);
+  group.leastRows = std::max(group.leastRows, joining.leastRows);
+  group.shares = joining.shares;
   group.ops.insert(product);
   group.products.push_back(product);
 }
@@ -348,11 +365,12 @@ void chooseTile(Group &group) {
   }
 }
 
-bool fitsTile(const Group &group, Value row, int64_t least) {
-  int64_t rows = group.outer[tiledLoop(group.outer)];
+bool fitsTile(const Group &group, Value row, const Joining &joining) {
+  int64_t rows = group.outer[tiledLoop(group.outer, joining.shares)];
   int64_t own =
       ShapedType::isDynamic(rows) ? leastTile : std::min(leastTile, rows);
-  return rowsThatFit(group, row) >= std::max({own, least, group.leastRows});
+  return rowsThatFit(group, row) >=
+         std::max({own, joining.leastRows, group.leastRows});
 }
 
 // The product that makes what the group reads, and those that read what the
@@ -364,15 +382,14 @@ void addProducts(Group &group, TargetAttr target) {
       auto product = operand.getDefiningOp<KernelOp>();
       if (!isProduct(product, group))
         continue;
-      auto least =
-          leastRows(outputOf(product), product, operand, group, target);
-      if (!least || !fitsTile(group, operand, *least))
+      auto how = joining(outputOf(product), product, operand, group, target);
+      if (!how || !fitsTile(group, operand, *how))
         continue;
       bool isInner = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return group.ops.contains(user) && readsByRows(user, operand, outer);
       });
       if (isInner)
-        addProduct(group, product, operand, *least);
+        addProduct(group, product, operand, *how);
     }
   SmallVector<Operation *> makers(group.ops.begin(), group.ops.end());
   for (Operation *op : makers)
@@ -381,9 +398,9 @@ void addProducts(Group &group, TargetAttr target) {
       DenseSet<Operation *> seen;
       if (!isProduct(product, group) || product.isDpsInit(&use))
         continue;
-      auto least =
-          leastRows(inputOf(product, use), product, use.get(), group, target);
-      if (!least || !fitsTile(group, use.get(), *least) ||
+      auto how =
+          joining(inputOf(product, use), product, use.get(), group, target);
+      if (!how || !fitsTile(group, use.get(), *how) ||
           needsThroughOutside(product, group, seen, false))
         continue;
       bool isByRowsOnly =
@@ -393,7 +410,7 @@ void addProducts(Group &group, TargetAttr target) {
                           outerLoops(inputOf(product, use), outer));
           });
       if (isByRowsOnly)
-        addProduct(group, product, use.get(), *least);
+        addProduct(group, product, use.get(), *how);
     }
 }
 

@@ -49,6 +49,16 @@ outerLoops(const FailureOr<ProductAccess> &access, unsigned outer) {
   return loops;
 }
 
+llvm::SmallBitVector sharedAlong(linalg::GenericOp root,
+                                 ArrayRef<unsigned> loops) {
+  llvm::SmallBitVector shares(loops.size());
+  for (auto [i, loop] : llvm::enumerate(loops))
+    shares[i] = llvm::any_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+      return !root.getMatchingIndexingMap(input).isFunctionOfDim(loop);
+    });
+  return shares;
+}
+
 // Whether nobody reads the value after `op` does, element by element.
 static bool isLastReadBy(linalg::GenericOp op, Value value) {
   AffineMap own = op.getIndexingMapsArray().back();

@@ -3,6 +3,7 @@
 #pragma once
 #include "dialects/onnxc/Onnxc.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace onnxc {
 
@@ -21,6 +22,10 @@ mlir::FailureOr<ProductAccess> outputOf(KernelOp product);
 // that are not along the lanes. Fails where there is any other, or no access.
 mlir::FailureOr<llvm::SmallVector<unsigned>>
 outerLoops(const mlir::FailureOr<ProductAccess> &access, unsigned outer);
+
+// Along which of these loops of a contraction an operand stays the same.
+llvm::SmallBitVector sharedAlong(mlir::linalg::GenericOp root,
+                                 llvm::ArrayRef<unsigned> loops);
 
 // The input that the result may be written over: nobody reads it later.
 mlir::Value inPlaceInput(mlir::linalg::GenericOp op);

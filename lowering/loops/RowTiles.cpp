@@ -35,14 +35,20 @@ std::vector<RowTiles> equalTiles(int64_t extent, int64_t most) {
              : tiles;
 }
 
-unsigned tiledLoop(llvm::ArrayRef<int64_t> extents) {
+unsigned tiledLoop(llvm::ArrayRef<int64_t> extents,
+                   const llvm::SmallBitVector &shares) {
   constexpr int64_t enoughRows = 8;
-  for (unsigned i = extents.size(); i-- > 0;)
+  auto mayBe = [&](unsigned i) { return shares.none() || shares.test(i); };
+  std::optional<unsigned> longest;
+  for (unsigned i = extents.size(); i-- > 0;) {
+    if (!mayBe(i))
+      continue;
     if (mlir::ShapedType::isDynamic(extents[i]) || extents[i] >= enoughRows)
       return i;
-  return extents.size() - 1 -
-         std::distance(extents.rbegin(),
-                       std::max_element(extents.rbegin(), extents.rend()));
+    if (!longest || extents[i] > extents[*longest])
+      longest = i;
+  }
+  return *longest;
 }
 
 bool RowWindow::isInside(int64_t start, int64_t rows) const {

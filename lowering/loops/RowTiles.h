@@ -1,6 +1,7 @@
 // How the rows of a contraction are cut into register tiles.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include <cstdint>
 #include <vector>
 
@@ -23,9 +24,11 @@ std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most);
 // else balanced ones.
 std::vector<RowTiles> equalTiles(int64_t extent, int64_t most);
 
-// Which of the loops around rows is cut into tiles: the innermost one of enough
-// rows, or whose extent only the run knows, else the longest one.
-unsigned tiledLoop(llvm::ArrayRef<int64_t> extents);
+// Which of the loops around rows is cut into tiles, among those along which
+// rows share something, if there are any: the innermost one of enough rows, or
+// whose extent only the run knows, else the longest one.
+unsigned tiledLoop(llvm::ArrayRef<int64_t> extents,
+                   const llvm::SmallBitVector &shares);
 
 // A window along rows: row i reads `reach` elements from i * scale - low on, at
 // `taps` places, of an image that has `size` of them.
