@@ -29,6 +29,17 @@ bool canBePanels(OpOperand *input, linalg::GenericOp root, unsigned vector,
          type.getDimSize(last) % columns == 0;
 }
 
+// Whether a copy would hold the elements in the order that they have: one panel
+// of all columns, row after row.
+bool arePanels(RankedTensorType type, ArrayRef<int64_t> order,
+               int64_t columns) {
+  int64_t last = type.getRank() - 1;
+  auto rows = llvm::filter_to_vector(order, [&](int64_t dim) {
+    return dim != last && type.getDimSize(dim) != 1;
+  });
+  return type.getDimSize(last) == columns && llvm::is_sorted(rows);
+}
+
 // The dimensions of `matrix` in `order`, the last one cut into panels, and then
 // the columns of a panel.
 Value copied(ImplicitLocOpBuilder &b, Value matrix, ArrayRef<int64_t> order,
@@ -87,6 +98,8 @@ void storePanels(KernelOp product, TargetAttr target) {
       panelOrder(root.getMatchingIndexingMap(input), roles);
   ImplicitLocOpBuilder b(product.getLoc(), product);
   auto type = cast<RankedTensorType>(operand->get().getType());
+  if (arePanels(type, order, columns))
+    return;
   operand->set(copied(b, operand->get(), order, columns));
 
   BlockArgument argument = product.getBlockArgument(*operand);
