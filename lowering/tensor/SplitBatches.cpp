@@ -372,7 +372,10 @@ struct TurnProduct : OpRewritePattern<linalg::TransposeOp> {
         llvm::any_of(product.getDpsInputs(), constantBehind))
       return failure();
     auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
-    int64_t columns = shape[op.getPermutation().back()];
+    int64_t last = op.getPermutation().back(), columns = shape[last];
+    AffineMap result = product.getIndexingMapsArray().back();
+    if (llvm::is_contained(batchLoops(product), result.getDimPosition(last)))
+      return failure();
     bool isWide = ShapedType::isDynamic(columns) || columns >= fewestColumns;
     return isWide ? writeTransposed(rewriter, op, product) : failure();
   }

@@ -125,7 +125,8 @@ def hidden(rows, columns, value=-np.inf):
 
 
 def attention():
-    for rows, size, heads in ((19, 12, 4), (64, 16, 3), (70, 20, 2), (130, 64, 2), (1, 32, 2), (5, 8, 1)):
+    for rows, size, heads in ((19, 12, 4), (64, 16, 3), (70, 20, 2), (130, 64, 2), (1, 32, 2), (5, 8, 1), (2, 16, 8),
+                              (4, 16, 9)):
         yield f"attention, {rows} rows of {size}", chain([2, rows, 48], *head_products(size, heads), ranks=3)
     for rows, keys in ((1201, None), (1300, 1203)):  # more than stays in the cache, in panels
         yield f"attention, {rows} rows, {keys or rows} keys of 64", chain(
@@ -168,6 +169,10 @@ def attention():
             ("Transpose", "v1", "v2", {"perm": [0, 2, 3, 1]}), ("Transpose", "p", "r", {"perm": [0, 1, 3, 2]}),
             ("MatMul", "v2 r", "o", {}), ("Transpose", "o", "u", {"perm": [0, 3, 1, 2]}), ("Reshape", "u join", "y", {})],
             weights, [[size, rows, 48] for size in ((1, 3) if batch == "n" else (batch,))], 3)
+    nodes, weights = head_products(16, 9)
+    for batch in (1, 2):
+        yield f"attention, heads innermost in the result, batch {batch}", chain(
+            [batch, 20, 48], [*nodes[:-2], ("Transpose", "o", "u", {"perm": [0, 2, 3, 1]}), nodes[-1]], weights, ranks=3)
     for batch in (1, 2, "n"):
         for softmax in ("joined", "parted"):
             yield f"attention, heads joined with batch {batch}, softmax of {softmax} ones", joined_heads(batch, 30, softmax)

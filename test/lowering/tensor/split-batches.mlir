@@ -153,3 +153,27 @@ func.func @turned(%A: tensor<4x16x8xf32>, %B: tensor<4x8x32xf32>) -> tensor<4x32
   %y = linalg.transpose ins(%s : tensor<4x16x32xf32>) outs(%f : tensor<4x32x16xf32>) permutation = [0, 2, 1]
   return %y : tensor<4x32x16xf32>
 }
+
+// -----
+
+#left = affine_map<(b, m, n, k) -> (b, m, k)>
+#right = affine_map<(b, m, n, k) -> (b, k, n)>
+#out = affine_map<(b, m, n, k) -> (b, m, n)>
+
+// Batches are no columns.
+// CHECK-LABEL: @batches_innermost
+// CHECK: linalg.transpose
+func.func @batches_innermost(%A: tensor<12x16x8xf32>, %B: tensor<12x8x32xf32>) -> tensor<16x32x12xf32> {
+  %e = tensor.empty() : tensor<12x16x32xf32>
+  %s = linalg.generic {indexing_maps = [#left, #right, #out],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%A, %B : tensor<12x16x8xf32>, tensor<12x8x32xf32>) outs(%e : tensor<12x16x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %u = arith.addf %c, %p : f32
+    linalg.yield %u : f32
+  } -> tensor<12x16x32xf32>
+  %f = tensor.empty() : tensor<16x32x12xf32>
+  %y = linalg.transpose ins(%s : tensor<12x16x32xf32>) outs(%f : tensor<16x32x12xf32>) permutation = [1, 2, 0]
+  return %y : tensor<16x32x12xf32>
+}
