@@ -2,7 +2,7 @@
 
 // As many boxes as were found: the result is a part of what could have been.
 // CHECK-LABEL: @boxes_found_are_counted
-// CHECK: %[[FOUND:.*]]:3 = scf.for
+// CHECK: %[[FOUND:.*]]:8 = scf.for
 // CHECK: tensor.extract_slice %[[FOUND]]#0[0, 0] [%[[FOUND]]#1, 3] [1, 1]
 func.func @boxes_found_are_counted(%boxes: tensor<1x6x4xf32>, %scores: tensor<1x2x6xf32>, %most: tensor<1xi64>)
     -> tensor<?x3xi64> {
