@@ -71,18 +71,26 @@ struct Suppression {
            both / whole > most;
   }
 
-  // The same but for the quotient, which takes longer than all the rest: holds
-  // for all that do overlap, and for few others.
+  // What the intersection is of the sum of the areas where it is that share of
+  // the union, less what roundings may take away.
+  static Scalar shareOfSum(Scalar share) {
+    constexpr double roundings = 2e-6;
+    Scalar positive = select(share > 0, share, 0.0);
+    return positive / (positive + 1) * (1 - roundings);
+  }
+
+  // The same without a quotient, which takes longer than all the rest: holds
+  // for all that do overlap, and for few others. One negative length is enough
+  // not to be clamped: the product is no more than zero.
   static Scalar mayOverlap(ArrayRef<Scalar> a, ArrayRef<Scalar> b,
                            Scalar most) {
     auto lower = [](Scalar x, Scalar y) { return select(x < y, x, y); };
     auto higher = [](Scalar x, Scalar y) { return select(x > y, x, y); };
     auto shared = [&](unsigned low, unsigned high) {
-      return higher(lower(a[high], b[high]) - higher(a[low], b[low]), 0);
+      return lower(a[high], b[high]) - higher(a[low], b[low]);
     };
-    constexpr double roundings = 1e-6;
-    Scalar both = shared(low0, high0) * shared(low1, high1);
-    return both > most * (a[area] + b[area] - both) * (1 - roundings);
+    return higher(shared(low0, high0), 0) * shared(low1, high1) >
+           most * (a[area] + b[area]);
   }
 
   // Whether that holds for the box and one of those that were chosen.
@@ -120,15 +128,15 @@ struct Suppression {
     Tensors those;
     for (Value tensor : chosen)
       those.push_back(sliced(builder, tensor, {0}, {count}));
-    auto atMost = [&](auto compare) {
-      return [&, compare](ArrayRef<Scalar> a, ArrayRef<Scalar> b) {
-        return compare(a, b, Scalar(*b[0].builder, most.value, most.type));
+    auto with = [](auto compare, Scalar share) {
+      return [=](ArrayRef<Scalar> a, ArrayRef<Scalar> b) {
+        return compare(a, b, Scalar(*b[0].builder, share.value, share.type));
       };
     };
-    Condition may = holdsForAny(box, those, atMost(mayOverlap));
+    Condition may = holdsForAny(box, those, with(mayOverlap, shareOfSum(most)));
     Value no = arith::ConstantIntOp::create(builder, 0, 1);
     Tensors is = changeIf(builder, may, {no}, [&](Tensors) {
-      return Tensors{holdsForAny(box, those, atMost(overlaps)).in(builder)};
+      return Tensors{holdsForAny(box, those, with(overlaps, most)).in(builder)};
     });
     return {builder, is[0]};
   }
