@@ -15,7 +15,7 @@ namespace onnxc {
 namespace {
 
 // Cycles to move an element of the image or of the result.
-constexpr double move = 1.5;
+constexpr double move = 0.5;
 // The time that has to be left of what it was.
 constexpr double worthwhile = 0.7;
 
