@@ -31,12 +31,18 @@ const char *NestEmitter::whyNoVectors(Lanes machine) {
   return "along no loop do elements of two or more iterations lie side by side";
 }
 
-// Unit strides are what the lanes want; other strides cost a load per lane.
+static bool hasFold(const Nest &nest) {
+  return llvm::any_of(nest.loops, [](const Loop &loop) { return loop.folds; });
+}
+
 // A store costs more than a load, but reductions load more than they store.
+static int64_t inputWeightOf(const Nest &nest) { return hasFold(nest) ? 3 : 1; }
+
+// Unit strides are what the lanes want; other strides cost a load per lane.
 int64_t NestEmitter::score(unsigned loop) {
   int64_t sum = 0;
-  bool hasFold = llvm::any_of(nest.loops, [](Loop &l) { return l.folds; });
-  int64_t inputWeight = hasFold ? 3 : 1, outputWeight = hasFold ? 1 : 2;
+  int64_t inputWeight = inputWeightOf(nest),
+          outputWeight = hasFold(nest) ? 1 : 2;
   for (auto [i, operand] : llvm::enumerate(nest.operands)) {
     bool isInput = i < nest.inputCount();
     OpOperand &value = nest.op->getOpOperand(i);
@@ -71,7 +77,7 @@ int64_t NestEmitter::scoreOfLoads(unsigned loop) {
       sum -= 2;
     }
   }
-  return sum;
+  return sum * inputWeightOf(nest);
 }
 
 // The bits of the elements that fill the lanes: the widest ones, but for
@@ -126,12 +132,11 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
   lanes = widthAlong(*vectorLoop);
   masks = machine.hasMasks && fitsMask(changesAlong(*vectorLoop));
   unsigned weight = weightOf(nest.op);
-  bool hasFold = llvm::any_of(nest.loops, [](Loop &l) { return l.folds; });
   isLong = weight > 12;
   unsigned functions = std::max(weight / weightOfFunction, 1u);
   unroll = isLong ? std::max<int64_t>(machine.chains / functions, 1)
-           : weight > 6 || !hasFold ? 2
-                                    : 4;
+           : weight > 6 || !hasFold(nest) ? 2
+                                          : 4;
   if (auto size = getConstantIntValue(nest.loops[*vectorLoop].size))
     unroll = std::clamp<int64_t>(*size / lanes, 1, unroll);
 }

@@ -216,6 +216,28 @@ func.func @what_lies_side_by_side_at_computed_indices_is_loaded_as_a_vector(
   return
 }
 
+// The rows lie side by side along the fold, but what they tell to load does not.
+// CHECK-LABEL: @a_fold_of_loaded_rows_has_lanes_along_them
+// CHECK: vector.load %{{.*}} : memref<9x64xf32>, vector<8xf32>
+// CHECK-NOT: vector.gather
+// CHECK: return
+func.func @a_fold_of_loaded_rows_has_lanes_along_them(
+    %rows: memref<4x16xi32>, %weights: memref<4x16xf32>, %x: memref<9x64xf32>, %y: memref<4x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, k)>,
+                                   affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%rows, %weights : memref<4x16xi32>, memref<4x16xf32>) outs(%y : memref<4x64xf32>) {
+  ^bb0(%r: i32, %w: f32, %o: f32):
+    %j = linalg.index 1 : index
+    %row = arith.index_cast %r : i32 to index
+    %a = memref.load %x[%row, %j] : memref<9x64xf32>
+    %p = arith.mulf %a, %w : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // Every lane of its own: the machine has no permutation here.
 // CHECK-LABEL: @a_position_that_creeps_needs_a_permutation
 // CHECK-COUNT-8: memref.load %{{.*}} : memref<16xf32>
