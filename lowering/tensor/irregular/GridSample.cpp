@@ -4,9 +4,9 @@
 // by a loop with the channels last, whose loads lie side by side.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
-#include "lowering/tensor/ChannelsFirst.h"
 #include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/Transposed.h"
+#include "lowering/tensor/irregular/ImagePoints.h"
 #include "lowering/tensor/irregular/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -194,33 +194,6 @@ struct Mix {
   }
 };
 
-// Vectors of fewer channels are not worth turning the image for.
-constexpr int64_t fewChannels = 4;
-
-// The order of dimensions in which the loop runs: with the channels last, where
-// they are not known to be few.
-SmallVector<int64_t> orderOf(const Input &x) {
-  if (x.sizes[1].isKnown() && x.sizes[1].get() < fewChannels)
-    return llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  return invertPermutationVector(channelsFirst(x.rank()));
-}
-
-// The image with its points in one dimension, in the given order of all
-// dimensions. So its elements stay side by side: no layout suits what reads
-// points in any order better.
-Value pointsOf(ImplicitLocOpBuilder &builder, const Input &x,
-               ArrayRef<int64_t> order) {
-  Value turned = transposed(builder, builder.getLoc(), x.lowered, order);
-  Sizes sizes = applyPermutation(ArrayRef(x.sizes), order);
-  Index points = 1;
-  for (Index size : ArrayRef(x.sizes).drop_front(2))
-    points = points * size;
-  Sizes joined = {x.sizes[0], points, x.sizes[1]};
-  if (order[1] == 1)
-    std::swap(joined[1], joined[2]);
-  return reshaped(builder, turned, sizes, joined);
-}
-
 // The samples with their channels in this dimension, as `image` has them.
 Value sampled(ImplicitLocOpBuilder &builder, const Input &x, Value image,
               int64_t channelDim, ArrayRef<Tables> tables, Value empty) {
@@ -281,7 +254,7 @@ struct LowerGridSample : OpConversionPattern<GridSampleOp> {
     SmallVector<Tables> tables;
     for (int64_t dim = 0; dim < rank - 2; ++dim)
       tables.push_back(tablesAlong(builder, op, x, grid, dim));
-    SmallVector<int64_t> order = orderOf(x),
+    SmallVector<int64_t> order = orderOfPoints(x),
                          back = invertPermutationVector(order);
     Value empty = emptyOf(
         builder, applyPermutation(ArrayRef(shapes->front()), order), x.element);
