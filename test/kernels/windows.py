@@ -504,5 +504,40 @@ def samples():
         "b": normal(6)}, [[1, 4, 7, 6], [2, 4, 3, 9]])
 
 
+def regions():
+    """Regions inside, across and outside the borders, without a size, turned around, and of many samples each."""
+    edges = np.float32([[1, 1, 7, 6], [0, 0, 10, 8], [-5, -4, 3, 2], [20, 20, 30, 30], [4, 3, 4, 3],
+                        [2.3, 1.7, 2.9, 8.2], [6, 5, 2, 1]])
+    batches = np.int64([0, 1, 1, 0, 1, 0, 1])
+    made = [("Split", "x", "low size", {"axis": 1, "num_outputs": 2}), ("Abs", "size", "s", {}),
+            ("Add", "low s", "high", {}), ("Concat", "low high", "edges", {"axis": 1}), ("Mul", "edges six", "r", {}),
+            ("ArgMax", "x", "b", {"axis": 1, "keepdims": 0})]
+    for mode in ("avg", "max"):
+        for half in ("half_pixel", "output_half_pixel"):
+            for ratio in (0, 2, 3):
+                attributes = {"mode": mode, "coordinate_transformation_mode": half, "sampling_ratio": ratio,
+                              "output_height": 3, "output_width": 2, "spatial_scale": 0.75}
+                # ONNX Runtime fails where it has less than no samples.
+                count = 6 if half == "half_pixel" and ratio == 0 else 7
+                given = {"r": edges[:count], "b": batches[:count]}
+                name = f"RoiAlign, {mode}, {half}, {ratio or 'any'} samples"
+                for channels in (1, 70):
+                    yield f"{name}, {channels} channels", chain(
+                        [2, channels, 9, 11], [("RoiAlign", "x r b", "y", attributes)], given)
+                yield f"{name}, sizes of the run", chain(
+                    ["n", "c", "h", "w"], [("RoiAlign", "x r b", "y", attributes)], given,
+                    [[2, 20, 9, 11], [3, 1, 1, 2], [2, 7, 40, 30]])
+                yield f"{name}, regions of the run", chain(
+                    ["regions", 4], [*made, ("RoiAlign", "image r b", "y", attributes)],
+                    {"six": np.float32(6), "image": normal(4, 19, 6, 7)}, [[9, 4], [0, 4], [1, 4]], ranks=4)
+    for ratio in (0, 1):
+        attributes = {"sampling_ratio": ratio, "output_height": 5, "output_width": 4}
+        yield f"RoiAlign, {ratio or 'any'} samples, between convolutions", chain([2, 5, 9, 8], [
+            ("Conv", "x w", "c", {}), ("RoiAlign", "c r b", "s", attributes), ("Conv", "s v", "y", {})],
+            {"w": normal(19, 5, 3, 3, scale=0.2), "v": normal(7, 19, 1, 1), "r": edges[:6], "b": batches[:6]})
+        yield f"RoiAlign, {ratio or 'any'} samples, few of a large image", chain(
+            [2, 19, 50, 60], [("RoiAlign", "x r b", "y", attributes)], {"r": 5 * edges[:1], "b": np.int64([1])})
+
+
 KINDS = (folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
-         transposed_convolutions, samples)
+         transposed_convolutions, samples, regions)

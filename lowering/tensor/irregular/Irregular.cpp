@@ -12,6 +12,7 @@ void addIrregularPatterns(mlir::TypeConverter &types,
   addRegionPoolPatterns(types, patterns);
   addRequirePatterns(types, patterns);
   addResizePatterns(types, patterns);
+  addRoiAlignPatterns(types, patterns);
   addScanPatterns(types, patterns);
   addScatterPatterns(types, patterns);
   addSelectionPatterns(types, patterns);

@@ -18,6 +18,8 @@ void addRequirePatterns(mlir::TypeConverter &types,
                         mlir::RewritePatternSet &patterns);
 void addResizePatterns(mlir::TypeConverter &types,
                        mlir::RewritePatternSet &patterns);
+void addRoiAlignPatterns(mlir::TypeConverter &types,
+                         mlir::RewritePatternSet &patterns);
 void addScanPatterns(mlir::TypeConverter &types,
                      mlir::RewritePatternSet &patterns);
 void addScatterPatterns(mlir::TypeConverter &types,

@@ -1,8 +1,9 @@
-// RoiAlign and MaxRoiPool: every region is cut into cells of equal size, and
-// every cell becomes one element.
+// MaxRoiPool: every region is cut into cells of equal size, and a cell becomes
+// the greatest of its pixels.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
+#include "lowering/tensor/irregular/RegionPool.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -59,92 +60,6 @@ Value f32Of(ImplicitLocOpBuilder &builder, double number) {
   return arith::ConstantOp::create(builder, builder.getF32FloatAttr(number));
 }
 
-//===-- RoiAlign ----------------------------------------------------------===//
-
-// Along one dimension of a cell: where its samples begin, how far they are
-// apart and how many there are.
-struct Samples {
-  Value begin, step; // f32
-  Index count;
-};
-
-struct Aligned : Cell {
-  Aligned(Cell cell, RoiAlignOp op) : Cell(cell), op(op) {}
-  mutable RoiAlignOp op; // getters are not const
-
-  // Dimension 0 is rows, whose edges are columns 1 and 3 of the region.
-  Samples samples(ScalarBuilder &scalars, int64_t dim) const {
-    bool half = op.getCoordinateTransformationMode() == "half_pixel";
-    Scalar begin = region(scalars, 1 - dim) - (half ? 0.5 : 0);
-    Scalar end = region(scalars, 3 - dim) - (half ? 0.5 : 0);
-    Scalar length = half ? end - begin : greatest(end - begin, 1);
-    Scalar cell = length / (dim ? op.getOutputWidth() : op.getOutputHeight());
-    // So many that an image of any size is hit in each element.
-    Index count =
-        op.getSamplingRatio() > 0
-            ? Index(op.getSamplingRatio())
-            : asIndex(builder, ceil(cell), onnxc::cast(Scalar(1 << 16), cell));
-    Scalar position = asReal(scalars, at[2 + dim]);
-    return {(begin + position * cell).value,
-            (cell / asReal(scalars, count)).value, count};
-  }
-
-  struct Neighbours {
-    Index low, high;
-    Scalar share; // of the higher one
-    Scalar inside;
-  };
-  Neighbours neighbours(ScalarBuilder &scalars, const Samples &samples,
-                        int64_t dim, Index sample) const {
-    Type f32 = scalars.getF32Type();
-    Scalar begin(scalars, samples.begin, f32), step(scalars, samples.step, f32);
-    Scalar where = begin + (asReal(scalars, sample) + 0.5) * step;
-    Scalar count = size(scalars, dim), last = count - 1;
-    Scalar inside = where >= -1 && where <= count;
-    Scalar clamped = least(greatest(where, 0), last);
-    Scalar low = floor(clamped);
-    return {asIndex(builder, low, last), asIndex(builder, low + 1, last),
-            clamped - low, inside};
-  }
-
-  // The sum, or the greatest, of the samples of the cell.
-  Scalar pooled(ScalarBuilder &scalars) const {
-    bool takesGreatest = op.getMode() == "max";
-    Samples rows = samples(scalars, 0), columns = samples(scalars, 1);
-    auto sample = [&](ArrayRef<Index> i, Tensors carried) {
-      ScalarBuilder inner = here();
-      Neighbours row = neighbours(inner, rows, 0, i[0]);
-      Neighbours column = neighbours(inner, columns, 1, i[1]);
-      Scalar inside = row.inside && column.inside;
-      auto part = [&](Index r, Index c, Scalar share) {
-        return select(inside, element(inner, r, c) * share, 0);
-      };
-      Scalar a = part(row.low, column.low,
-                      (1 - row.share) * (1 - column.share)),
-             b = part(row.low, column.high, (1 - row.share) * column.share),
-             c = part(row.high, column.low, row.share * (1 - column.share)),
-             d = part(row.high, column.high, row.share * column.share);
-      Scalar old(inner, carried[0], inner.getF32Type());
-      Scalar next =
-          takesGreatest
-              ? greatest(old, greatest(greatest(a, b), greatest(c, d)))
-              : old + a + b + c + d;
-      return Tensors{next.value};
-    };
-    double start = takesGreatest ? -infinity : 0;
-    Scalar all(scalars,
-               visit(builder, {rows.count, columns.count},
-                     {f32Of(builder, start)}, sample)[0],
-               scalars.getF32Type());
-    Index count = rows.count * columns.count;
-    if (takesGreatest)
-      return count.number ? all : select(all == -infinity, 0, all);
-    return all / asReal(scalars, greatest(count, 1));
-  }
-};
-
-//===-- MaxRoiPool --------------------------------------------------------===//
-
 struct Greatest : Cell {
   Greatest(Cell cell, MaxRoiPoolOp op) : Cell(cell), op(op) {}
   mutable MaxRoiPoolOp op;
@@ -183,66 +98,20 @@ struct Greatest : Cell {
   }
 };
 
-//===-- Both --------------------------------------------------------------===//
-
-LogicalResult requireImages(ImplicitLocOpBuilder &builder, Operation *op,
-                            const Input &x, const Input &rois,
-                            int64_t columns) {
-  for (int64_t i : {2, 3})
-    if (failed(require(builder, x.sizes[i] > 0, Status::Shape, op,
-                       "has no elements", "X")))
-      return failure();
-  return require(builder, rois.sizes[1] == columns, Status::Shape, op,
-                 "has another number of columns", "rois");
-}
-
 // Computes every element of the result from its cell.
-template <typename Kind, typename Op>
-Value pool(ImplicitLocOpBuilder &builder, Op op, ArrayRef<Input> inputs,
-           ArrayRef<Index> sizes,
+Value pool(ImplicitLocOpBuilder &builder, MaxRoiPoolOp op,
+           ArrayRef<Input> inputs, ArrayRef<Index> sizes,
            llvm::function_ref<Index(ArrayRef<Index>)> batchOf) {
   const Input &x = inputs[0];
   auto one = [&](ArrayRef<Index> at, Tensors carried) {
     Cell cell{builder, x, inputs[1], at, op.getSpatialScale(), batchOf(at)};
     ScalarBuilder scalars = cell.here();
-    Scalar value = Kind(cell, op).pooled(scalars);
+    Scalar value = Greatest(cell, op).pooled(scalars);
     return Tensors{
         insert(builder, store(scalars, value, x.element), carried[0], at)};
   };
   return visit(builder, sizes, {emptyOf(builder, sizes, x.element)}, one)[0];
 }
-
-struct LowerRoiAlign : OpConversionPattern<RoiAlignOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult
-  matchAndRewrite(RoiAlignOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    std::vector<Input> inputs = inputsOf(builder, op, adaptor.getOperands());
-    auto shapes =
-        resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
-    if (failed(shapes) ||
-        failed(requireImages(builder, op, inputs[0], inputs[1], 4)))
-      return failure();
-    const Input &batches = inputs[2];
-    auto inside = [&](Index batch, ArrayRef<Index>) {
-      return batch >= 0 && batch < inputs[0].sizes[0];
-    };
-    if (failed(require(builder, batches.sizes[0] == inputs[1].sizes[0],
-                       Status::Shape, op, "needs one for each region",
-                       "batch_indices")) ||
-        failed(requireAll(builder, batches, inside, Status::Index, op,
-                          "is outside the batch", "batch_indices")))
-      return failure();
-    Value pooled =
-        pool<Aligned>(builder, op, inputs, shapes->front(),
-                      [&](ArrayRef<Index> at) { return batches.at({at[0]}); });
-    rewriter.replaceOp(
-        op,
-        castTo(builder, pooled, getTypeConverter()->convertType(op.getType())));
-    return success();
-  }
-};
 
 // The first column of a region is its image.
 struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
@@ -255,7 +124,7 @@ struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
     auto shapes =
         resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes) ||
-        failed(requireImages(builder, op, inputs[0], inputs[1], 5)) ||
+        failed(requireRegions(builder, op, inputs[0], inputs[1], 5)) ||
         failed(require(builder, inputs[0].sizes[0] > 0, Status::Shape, op,
                        "has no elements", "X")))
       return failure();
@@ -266,8 +135,7 @@ struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
       return asIndex(builder, onnxc::cast(batch, scalars.getF32Type()),
                      asReal(scalars, inputs[0].sizes[0] - 1));
     };
-    Value pooled =
-        pool<Greatest>(builder, op, inputs, shapes->front(), batchOf);
+    Value pooled = pool(builder, op, inputs, shapes->front(), batchOf);
     rewriter.replaceOp(
         op,
         castTo(builder, pooled, getTypeConverter()->convertType(op.getType())));
@@ -277,8 +145,19 @@ struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
 
 } // namespace
 
+LogicalResult requireRegions(ImplicitLocOpBuilder &builder, Operation *op,
+                             const Input &x, const Input &rois,
+                             int64_t columns) {
+  for (int64_t i : {2, 3})
+    if (failed(require(builder, x.sizes[i] > 0, Status::Shape, op,
+                       "has no elements", "X")))
+      return failure();
+  return require(builder, rois.sizes[1] == columns, Status::Shape, op,
+                 "has another number of columns", "rois");
+}
+
 void addRegionPoolPatterns(TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<LowerRoiAlign, LowerMaxRoiPool>(types, patterns.getContext());
+  patterns.add<LowerMaxRoiPool>(types, patterns.getContext());
 }
 
 } // namespace onnxc
