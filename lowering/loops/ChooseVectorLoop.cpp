@@ -120,8 +120,10 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
     if (size && *size < 2)
       continue;
     int64_t operands = score(loop);
-    int64_t points = 2 * (operands + scoreOfLoads(loop)) -
-                     (size && *size < widthAlong(loop));
+    int64_t points = 2 * (operands + scoreOfLoads(loop));
+    int64_t width = widthAlong(loop);
+    if (size && *size < width) // lanes that stay empty save nothing
+      points = std::min(points, points * *size / width) - 1;
     if (operands <= 0 || points <= best)
       continue;
     best = points;

@@ -497,6 +497,11 @@ def samples():
         yield f"GridSample, three dimensions, {channels} channels", chain(
             [None, channels, 4, 5, 6], [("GridSample", "x g", "y", {"padding_mode": "border"})],
             {"g": 1.2 * np.tanh(normal(2, 3, 4, 5, 3))}, [[2, channels, 4, 5, 6]])
+    for channels in (16, 19):
+        yield f"GridSample, {channels} channels, samples summed", chain([4, channels, 6, 7], [
+            ("GridSample", "x g", "s", {}), ("Mul", "s weights", "m", {}),
+            ("ReduceSum", "m last", "y", {"keepdims": 0})],
+            {"g": np.tanh(normal(4, 11, 4, 2)), "weights": normal(4, 1, 11, 4), "last": np.int64([-1])}, ranks=3)
     nodes = [("Conv", "x p", "o", {"pads": [1] * 4}), ("Conv", "x q", "m0", {"pads": [1] * 4}), ("Sigmoid", "m0", "m", {}),
              ("DeformConv", "x w o b m", "y", {"pads": [1] * 4, "group": 2, "offset_group": 2})]
     yield "DeformConv, image of the run", chain([None, 4, "h", "w"], nodes, {

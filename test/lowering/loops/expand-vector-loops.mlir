@@ -238,6 +238,30 @@ func.func @a_fold_of_loaded_rows_has_lanes_along_them(
   return
 }
 
+// Four elements of the fold would leave half of the lanes empty.
+// CHECK-LABEL: @a_short_fold_has_lanes_along_what_it_loads
+// CHECK: vector.load %{{.*}} : memref<9x64xf32>, vector<8xf32>
+// CHECK: return
+func.func @a_short_fold_has_lanes_along_what_it_loads(
+    %rows: memref<4x4xi32>, %weights: memref<4x4xf32>, %shares: memref<4x4xf32>, %x: memref<9x64xf32>,
+    %y: memref<4x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, k)>,
+                                   affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%rows, %weights, %shares : memref<4x4xi32>, memref<4x4xf32>, memref<4x4xf32>)
+      outs(%y : memref<4x64xf32>) {
+  ^bb0(%r: i32, %w: f32, %v: f32, %o: f32):
+    %j = linalg.index 1 : index
+    %row = arith.index_cast %r : i32 to index
+    %a = memref.load %x[%row, %j] : memref<9x64xf32>
+    %p = arith.mulf %a, %w : f32
+    %q = arith.mulf %p, %v : f32
+    %s = arith.addf %o, %q : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // Every lane of its own: the machine has no permutation here.
 // CHECK-LABEL: @a_position_that_creeps_needs_a_permutation
 // CHECK-COUNT-8: memref.load %{{.*}} : memref<16xf32>
