@@ -364,7 +364,8 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
   let summary = "Groups contractions with their paddings, start values and epilogues into kernels";
   let description = [{
     The group and its schedule are chosen here, on tensors; `expand-kernels` makes code of it after planning. So
-    bufferization and planning see one operation per kernel.
+    bufferization and planning see one operation per kernel. An epilogue ends before it would read a second tensor that
+    another contraction is still to make, whose own epilogue goes on from there.
 
     A fold over pixels of the result, as the mean of a squeeze and excitation, joins where their number is known: tiles
     fold their rows while they hold them, and the result is stored only if something else reads it. What tasks share is
@@ -401,7 +402,8 @@ def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
     A producer moves into its only consumer where each element is read once. One with several consumers is repeated in
     them when it is a few instructions on one tensor: `x - mean` of a normalization, which would be stored and read
     twice otherwise. What a convolution makes stays apart from a fold over its pixels, which `form-kernels` does in the
-    tiles.
+    tiles. Two sums that each add to what a contraction makes stay apart, too: in a sum over twenty layers each of them
+    adds its own in its epilogue, and no twenty results wait for the last one.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }
