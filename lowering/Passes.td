@@ -403,7 +403,8 @@ def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
     them when it is a few instructions on one tensor: `x - mean` of a normalization, which would be stored and read
     twice otherwise. What a convolution makes stays apart from a fold over its pixels, which `form-kernels` does in the
     tiles. Two sums that each add to what a contraction makes stay apart, too: in a sum over twenty layers each of them
-    adds its own in its epilogue, and no twenty results wait for the last one.
+    adds its own in its epilogue, and no twenty results wait for the last one. What only repeats its input, as the keys
+    that heads share, is read there by everybody.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }

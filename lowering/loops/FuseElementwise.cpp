@@ -57,6 +57,27 @@ bool isFoldedFrom(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
   });
 }
 
+// Whether it repeats what its input holds and does nothing else: whoever reads
+// the input instead finds elements side by side as before.
+bool isBroadcast(linalg::GenericOp producer) {
+  if (producer.getNumDpsInputs() != 1 || producer.getNumDpsInits() != 1 ||
+      !isElementwise(producer) ||
+      producer.getBody()->getTerminator()->getOperand(0) !=
+          producer.getBody()->getArgument(0))
+    return false;
+  ArrayRef<AffineExpr> read =
+      producer.getMatchingIndexingMap(producer.getDpsInputOperand(0))
+          .getResults();
+  auto written = producer.getIndexingMapsArray().back().getResults();
+  auto isSameOrFirst = [](AffineExpr own, AffineExpr theirs) {
+    auto number = dyn_cast<AffineConstantExpr>(own);
+    return own == theirs || (number && number.getValue() == 0);
+  };
+  return read.size() == written.size() && !read.empty() &&
+         read.back() == written.back() &&
+         llvm::all_of_zip(read, written, isSameOrFirst);
+}
+
 // Of a single row no kernel is formed that keeps it near: what is one number
 // for all of it is no tensor of full size.
 bool isNumberOfRow(linalg::GenericOp producer, AffineMap map) {
@@ -217,6 +238,8 @@ const char *whyApart(OpOperand *operand) {
     return "the tiles that make it fold it";
   if (followTwoContractions(producer, operand))
     return "each is the epilogue of another contraction";
+  if (isBroadcast(producer))
+    return nullptr;
   if (!readsEachOnce(operand))
     return "elements would be computed more than once";
   auto isHere = [&](Operation *user) { return user == operand->getOwner(); };

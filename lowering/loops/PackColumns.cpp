@@ -121,13 +121,31 @@ Value packedColumns(ImplicitLocOpBuilder &b, Value source, unsigned together,
   return tensor::ExpandShapeOp::create(b, type.clone(whole), panels, split);
 }
 
+// Whether all operands know the same of the sizes of loops.
+bool agreeOnSizes(linalg::GenericOp root) {
+  SmallVector<std::optional<int64_t>> known(root.getNumLoops());
+  return llvm::all_of(root->getOpOperands(), [&](OpOperand &operand) {
+    auto shape = cast<ShapedType>(operand.get().getType()).getShape();
+    ArrayRef<AffineExpr> indices =
+        root.getMatchingIndexingMap(&operand).getResults();
+    return llvm::all_of_zip(
+        indices, shape, [&](AffineExpr index, int64_t size) {
+          auto loop = dyn_cast<AffineDimExpr>(index);
+          if (!loop)
+            return true;
+          std::optional<int64_t> &told = known[loop.getPosition()];
+          bool isNew = !told;
+          told = told.value_or(size);
+          return isNew || *told == size;
+        });
+  });
+}
+
 // Dimensions of one element that are read as such, as those of keys that all
 // heads share, go.
 void dropSharedDims(linalg::GenericOp root) {
   // Upstream would cast an operand to what others know of its size.
-  if (!llvm::all_of(root.getOperandTypes(), [](Type type) {
-        return cast<ShapedType>(type).hasStaticShape();
-      }))
+  if (!agreeOnSizes(root))
     return;
   SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   ImplicitLocOpBuilder b(root.getLoc(), root);

@@ -230,6 +230,8 @@ def attention():
                "two": np.int64([2]), "wide": np.int64([1, 2, 2, 1, 1]), "many": np.int64([0, 4, -1, 12]),
                "join": np.int64([0, 0, 48])}
     yield "attention, heads that share keys", chain([1, 33, 48], nodes, weights)
+    yield "attention, heads that share keys, rows of the run", chain(
+        ["b", "n", 48], nodes, weights, [[1, 33, 48], [2, 1, 48], [1, 8, 48], [3, 70, 48]], 3)
     yield "products of heads in the batch", chain([6, 35, 16], [
         ("Transpose", "x", "k", {"perm": [0, 2, 1]}), ("MatMul", "x k", "s", {}), ("Softmax", "s", "p", {}),
         ("MatMul", "p x", "y", {})])

@@ -95,3 +95,80 @@ func.func @an_outer_product_that_adds_stays(%x: tensor<4xf32>, %y: tensor<8xf32>
   } -> tensor<f32>
   return %all : tensor<f32>
 }
+
+#heads = affine_map<(h, r, q, k, d) -> (h, r, q, d)>
+#keys = affine_map<(h, r, q, k, d) -> (h, r, k, d)>
+#scores = affine_map<(h, r, q, k, d) -> (h, r, q, k)>
+
+// Keys that heads share are read where they are, by products of any number of queries.
+// CHECK-LABEL: @what_is_repeated_is_read_again
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1 : tensor<2x3x?x8xf32>, tensor<2x1x?x8xf32>)
+func.func @what_is_repeated_is_read_again(%q: tensor<2x3x?x8xf32>, %k: tensor<2x1x?x8xf32>, %n: index, %s: tensor<2x3x?x?xf32>)
+    -> tensor<2x3x?x?xf32> {
+  %e = tensor.empty(%n) : tensor<2x3x?x8xf32>
+  %repeated = linalg.generic {indexing_maps = [affine_map<(h, r, k, d) -> (h, 0, k, d)>, affine_map<(h, r, k, d) -> (h, r, k, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%k : tensor<2x1x?x8xf32>) outs(%e : tensor<2x3x?x8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x3x?x8xf32>
+  %y = linalg.generic {indexing_maps = [#heads, #keys, #scores],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %repeated : tensor<2x3x?x8xf32>, tensor<2x3x?x8xf32>) outs(%s : tensor<2x3x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %out, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<2x3x?x?xf32>
+  return %y : tensor<2x3x?x?xf32>
+}
+
+#twelve = affine_map<(i, j, k) -> (i, k)>
+#weights = affine_map<(i, j, k) -> (k, j)>
+#products = affine_map<(i, j, k) -> (i, j)>
+#matrix = affine_map<(i, j) -> (i, j)>
+
+// Of what two products make, each adds its own behind it.
+// CHECK-LABEL: @sums_over_products_stay_apart
+// CHECK-COUNT-2: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+func.func @sums_over_products_stay_apart(%x: tensor<12x8xf32>, %u: tensor<8x16xf32>, %v: tensor<8x16xf32>,
+    %w: tensor<8x16xf32>, %s: tensor<12x16xf32>) -> tensor<12x16xf32> {
+  %e = tensor.empty() : tensor<12x16xf32>
+  %a = linalg.generic {indexing_maps = [#twelve, #weights, #products], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %u : tensor<12x8xf32>, tensor<8x16xf32>) outs(%s : tensor<12x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %p = arith.mulf %l, %r : f32
+    %t = arith.addf %out, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<12x16xf32>
+  %b = linalg.generic {indexing_maps = [#twelve, #weights, #products], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<12x8xf32>, tensor<8x16xf32>) outs(%s : tensor<12x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %p = arith.mulf %l, %r : f32
+    %t = arith.addf %out, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<12x16xf32>
+  %ab = linalg.generic {indexing_maps = [#matrix, #matrix, #matrix], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : tensor<12x16xf32>, tensor<12x16xf32>) outs(%e : tensor<12x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %t = arith.addf %l, %r : f32
+    linalg.yield %t : f32
+  } -> tensor<12x16xf32>
+  %c = linalg.generic {indexing_maps = [#twelve, #weights, #products], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<12x8xf32>, tensor<8x16xf32>) outs(%s : tensor<12x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %p = arith.mulf %l, %r : f32
+    %t = arith.addf %out, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<12x16xf32>
+  %all = linalg.generic {indexing_maps = [#matrix, #matrix, #matrix], iterator_types = ["parallel", "parallel"]}
+      ins(%ab, %c : tensor<12x16xf32>, tensor<12x16xf32>) outs(%e : tensor<12x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %t = arith.addf %l, %r : f32
+    linalg.yield %t : f32
+  } -> tensor<12x16xf32>
+  return %all : tensor<12x16xf32>
+}
