@@ -93,7 +93,7 @@ struct Suppression {
            most * (a[area] + b[area]);
   }
 
-  // Whether that holds for the box and one of those that were chosen.
+  // Whether the test holds for the box and one of those that were chosen.
   using Test = llvm::function_ref<Scalar(ArrayRef<Scalar>, ArrayRef<Scalar>)>;
   Condition holdsForAny(ArrayRef<Value> box, ValueRange chosen,
                         Test test) const {
