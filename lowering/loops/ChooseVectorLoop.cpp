@@ -83,22 +83,23 @@ int64_t NestEmitter::scoreOfLoads(unsigned loop) {
 // The bits of the elements that fill the lanes: the widest ones, but for
 // doubles that do no more than to sum floats.
 unsigned NestEmitter::elementAlong(unsigned loop) {
+  unsigned widest = widestElement(nest.op, changesAlong(loop));
+  if (!nest.loops[loop].folds || llvm::none_of(combiners, sumsFloats))
+    return widest;
   auto isWide = [](Type type) {
     return type.isIntOrFloat() && type.getIntOrFloatBitWidth() > 32;
   };
-  auto isNarrowOrSums = [&](Operation &op) {
-    return llvm::none_of(op.getResultTypes(), isWide) ||
-           llvm::any_of(combiners, [&](const Combiner &sum) {
-             return sumsFloats(sum) &&
-                    (&op == sum.op || &op == sum.folded.getDefiningOp());
-           });
+  auto isOfSum = [&](Operation &op) {
+    return llvm::any_of(combiners, [&](const Combiner &sum) {
+      return sumsFloats(sum) &&
+             (&op == sum.op || &op == sum.folded.getDefiningOp());
+    });
   };
-  unsigned widest = widestElement(nest.op, changesAlong(loop));
-  return nest.loops[loop].folds &&
-                 llvm::all_of(nest.op.getBody()->without_terminator(),
-                              isNarrowOrSums)
-             ? std::min(widest, 32u)
-             : widest;
+  bool isNarrow =
+      llvm::all_of(nest.op.getBody()->without_terminator(), [&](Operation &op) {
+        return llvm::none_of(op.getResultTypes(), isWide) || isOfSum(op);
+      });
+  return isNarrow ? std::min(widest, 32u) : widest;
 }
 
 void NestEmitter::chooseVectorLoop(Lanes machine) {
