@@ -1,4 +1,5 @@
 #include "lowering/loops/ContractionNest.h"
+#include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -128,6 +129,8 @@ public:
       for (unsigned outer : llvm::reverse(candidates)) {
         if (outer == inner || !walkAsOne(outer, loops))
           continue;
+        if (staysAround(outer, inner))
+          continue;
         nest.sizes[inner] = multiply(b, nest.sizes[outer], nest.sizes[inner]);
         nest.sizes[outer] = number(b, 1);
         llvm::erase(*group, outer);
@@ -137,6 +140,12 @@ public:
   }
 
 private:
+  bool staysAround(unsigned outer, unsigned row) const {
+    std::optional<int64_t> rows = getConstantIntValue(nest.sizes[row]);
+    return row != nest.roles.vector && rows && haveOwnTiles(*rows) &&
+           !getConstantIntValue(nest.sizes[outer]);
+  }
+
   // `loops` have become one already, the last of them.
   bool walkAsOne(unsigned outer, ArrayRef<unsigned> loops) const {
     unsigned inner = loops.back();

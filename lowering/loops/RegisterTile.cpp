@@ -215,6 +215,18 @@ bool liesAlong(AffineMap map, unsigned loop) {
          });
 }
 
+// Rows in which all these loops are one, but for outer ones of unknown extent
+// around enough rows.
+int64_t rowsOf(ArrayRef<int64_t> extents, ArrayRef<unsigned> pixels) {
+  int64_t rows = 1;
+  for (unsigned loop : llvm::reverse(pixels)) {
+    if (ShapedType::isDynamic(extents[loop]))
+      return haveOwnTiles(rows) ? rows : ShapedType::kDynamic;
+    rows *= extents[loop];
+  }
+  return rows;
+}
+
 } // namespace
 
 ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
@@ -253,7 +265,8 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   if (roles.pixels.empty())
     shape.rows = 1;
   else
-    shape.rows = slides ? extents[roles.pixels.back()] : product(roles.pixels);
+    shape.rows =
+        slides ? extents[roles.pixels.back()] : rowsOf(extents, roles.pixels);
   if (hasWindow)
     shape.rowsOfImage = extents[roles.pixels.back()];
   shape.isSmall = isSmall(root->getParentOfType<ModuleOp>());

@@ -51,6 +51,11 @@ unsigned tiledLoop(llvm::ArrayRef<int64_t> extents,
   return *longest;
 }
 
+bool haveOwnTiles(int64_t rows) {
+  constexpr int64_t enoughRows = 42; // three tiles of the largest
+  return rows >= enoughRows;
+}
+
 bool RowWindow::isInside(int64_t start, int64_t rows) const {
   return start * scale - low >= 0 &&
          (start + rows - 1) * scale - low + reach <= size;

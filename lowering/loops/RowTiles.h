@@ -30,6 +30,11 @@ std::vector<RowTiles> equalTiles(int64_t extent, int64_t most);
 unsigned tiledLoop(llvm::ArrayRef<int64_t> extents,
                    const llvm::SmallBitVector &shares);
 
+// Whether `rows` of known number have tiles of their own where how often they
+// come only the run knows, rather than be one with that loop and end in tiles
+// of every size. Images of 7x7 pixels have.
+bool haveOwnTiles(int64_t rows);
+
 // A window along rows: row i reads `reach` elements from i * scale - low on, at
 // `taps` places, of an image that has `size` of them.
 struct RowWindow {

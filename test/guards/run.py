@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Guards the form of the code in hot loops, as assembly for x86-64 shows it.
+"""Guards the form of the code in hot loops, as assembly for x86-64 shows it, and how much code there is.
 
     run.py BIN_FOLDER WORK_FOLDER [REGULAR_EXPRESSION]
 
 Spills: no innermost loop of multiply-adds of the standard kernels keeps a vector on the stack. Scalars: no innermost loop
-of a network holds a scalar floating-point operation. Those of scalars.txt do so today; the list may only shrink. Prints
-"PASS: name", or "FAIL: name" and which loops; a function is named after its first node.
+of a network holds a scalar floating-point operation. Those of scalars.txt do so today; the list may only shrink. Code:
+networks have less than 300 KB of it, also where the batch is of any size. Prints "PASS: name", or "FAIL: name" and which
+loops or how much; a function is named after its first node.
 """
 
 import concurrent.futures
+import contextlib
 import functools
 import os
 import pathlib
@@ -32,6 +34,7 @@ from models import MODELS
 CPUS = ["x86-64-v3", "x86-64-v4"]
 # One whose scheduling LLVM knows: it unrolls more there.
 SCHEDULED_CPU = "znver3"
+MOST_CODE_BYTES = 300_000
 
 
 def kernel(shape, op, *weights, **attributes):
@@ -143,17 +146,40 @@ class Compiler:
         self.program, self.work = pathlib.Path(folder) / "onnxc", pathlib.Path(work)
         self.work.mkdir(parents=True, exist_ok=True)
 
-    def loops(self, model, cpu, flags=()):
-        """The innermost loops, or why there are none."""
+    @contextlib.contextmanager
+    def compiled(self, model, cpu, *flags):
+        """The file that onnxc wrote and what it said, or why there is none."""
         with tempfile.TemporaryDirectory(dir=self.work) as folder:
-            path, output = pathlib.Path(folder) / "model.onnx", pathlib.Path(folder) / "model.s"
+            path, output = pathlib.Path(folder) / "model.onnx", pathlib.Path(folder) / "model"
             onnx.save(model, path)
             done = subprocess.run(
-                [self.program, path, "--target=x86_64-linux-gnu", f"--mcpu={cpu}", *flags, "-S", "-o", output,
+                [self.program, path, "--target=x86_64-linux-gnu", f"--mcpu={cpu}", *flags, "-o", output,
                  f"--weights={path.with_name('weights')}"], capture_output=True, text=True)
             if done.returncode:
                 raise RuntimeError(done.stderr)
+            yield output, done.stderr
+
+    def loops(self, model, cpu, flags=()):
+        """The innermost loops."""
+        with self.compiled(model, cpu, "-S", *flags) as (output, _):
             return list(assembly.innermost_loops(output.read_text()))
+
+    def code_bytes(self, model, cpu):
+        with self.compiled(model, cpu, "-v") as (_, said):
+            return int(re.search(r"(\d+) bytes of code", said)[1])
+
+
+def of_any_batch(model):
+    """The same network where only the run knows how many images there are."""
+    for value in [model.graph.input[0], *model.graph.output]:
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    del model.graph.value_info[:]
+    return model
+
+
+def check_size(compiler, cpu, model):
+    size = compiler.code_bytes(model, cpu)
+    return f"{size} bytes" if size >= MOST_CODE_BYTES else ""
 
 
 def spilling(loops):
@@ -229,6 +255,11 @@ def cases(compiler):
         for cpu in [*CPUS, SCHEDULED_CPU]:
             yield (f"spills: {name}, {cpu}",
                    lambda m=model, f=flags, c=cpu: check_spills(compiler, c, m, f))
+    for name in ("densenet121", "efficientnet_b0", "regnet_y_400mf"):
+        for cpu in CPUS:
+            yield f"code: {name}, {cpu}", lambda n=name, c=cpu: check_size(compiler, c, MODELS[n]())
+            yield (f"code: {name} of any batch, {cpu}",
+                   lambda n=name, c=cpu: check_size(compiler, c, of_any_batch(MODELS[n]())))
     for name, make in all_networks():
         make = functools.cache(make)
         for cpu in CPUS:
