@@ -8,6 +8,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/ProfDataUtils.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
@@ -20,13 +21,16 @@ TargetLibraryInfoImpl freestandingLibrary(const Triple &triple) {
   return library;
 }
 
-// Some kernels come with their loops unrolled as far as that pays: LLVM would
-// write loops over vectors of channels, taps and rows of a border many times.
+// Kernels come unrolled as far as that pays: around another loop LLVM would
+// write channels, taps and rows of a border many times. Some come so as a
+// whole.
 static void keepRolled(Function &function) {
   DominatorTree tree(function);
   LoopInfo loops(tree);
+  bool isWhole = function.hasFnAttribute(rolledAttrName);
   for (Loop *loop : loops.getLoopsInPreorder())
-    addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+    if (isWhole || !loop->isInnermost())
+      addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
 }
 
 // Registers go to what runs most often. Without counts LLVM takes every loop
@@ -92,15 +96,33 @@ static void storeSingleLanes(Function &function) {
   }
 }
 
+namespace {
+// LLVM would copy a nest for each condition that no iteration changes, as
+// whether a row has a rest, or anything but a rest: eight copies of a movement,
+// none of them faster.
+struct TrivialUnswitch : PassInfoMixin<TrivialUnswitch> {
+  PreservedAnalyses run(Loop &loop, LoopAnalysisManager &analyses,
+                        LoopStandardAnalysisResults &results,
+                        LPMUpdater &updater) {
+    return SimpleLoopUnswitchPass().run(loop, analyses, results, updater);
+  }
+};
+} // namespace
+
 void optimize(Module &module, TargetMachine &machine, unsigned level) {
   for (Function &function : module)
-    if (function.hasFnAttribute(rolledAttrName))
+    if (!function.isDeclaration())
       keepRolled(function);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
+  PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](StringRef pass, auto) { return pass != "SimpleLoopUnswitchPass"; });
+  PassBuilder builder(&machine, {}, {}, &callbacks);
+  builder.registerLateLoopOptimizationsEPCallback(
+      [](LoopPassManager &passes, auto) { passes.addPass(TrivialUnswitch()); });
   TargetLibraryInfoImpl library = freestandingLibrary(module.getTargetTriple());
   functions.registerPass([&] { return TargetLibraryAnalysis(library); });
   builder.registerModuleAnalyses(modules);
