@@ -30,6 +30,12 @@ struct Tile {
 // Of the function that code is written to.
 mlir::ModuleOp moduleOf(mlir::OpBuilder &b);
 
+// How weights that are read once are asked for: each line, or one of a few.
+struct Ahead {
+  int64_t bytes, every;
+  TileValues::Cache cache;
+};
+
 class ContractionEmitter {
 public:
   ContractionEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
@@ -76,6 +82,7 @@ private:
   }
   void walkStaticRows(llvm::ArrayRef<int> steps, Tile tile, int64_t extent);
   void walkDynamicRows(llvm::ArrayRef<int> steps, Tile tile);
+  bool readsFarPanels();
   void walkRowRange(llvm::ArrayRef<int> steps, Tile tile,
                     mlir::OpFoldResult begin, mlir::OpFoldResult end);
   void walkWhereInside(llvm::ArrayRef<int> steps, Tile tile);
@@ -127,12 +134,21 @@ private:
   std::pair<int64_t, int64_t> stepsAlong(unsigned tap);
   struct Turn {
     mlir::OpFoldResult count, number;
+    int64_t taken = 1; // of them by the tile
   };
-  Turn turnOf(const Tile &tile);
+  Turn turnOf(const Tile &tile, bool ofRows);
   void moveToNextPanel(Tile &tile);
-  void prefetchSlice(mlir::OpOperand *input, const Tile &tile, Turn turn,
-                     int64_t perLine);
-  void prefetchStream(mlir::OpOperand *input, const Tile &tile,
+  // What a step of a tile asks for: elements behind where the next panel
+  // begins, and how many.
+  struct Slice {
+    mlir::OpFoldResult begin, elements;
+  };
+  Slice sliceOf(const Tile &tile, Turn turn, std::optional<int64_t> ahead);
+  void prefetchSlice(mlir::OpOperand *input, const Tile &tile, Slice slice,
+                     TileValues::Cache cache, int64_t perLine);
+  std::optional<Ahead> aheadOfTile(mlir::OpOperand *input, const Tile &tile,
+                                   int64_t perLine);
+  void prefetchStream(mlir::OpOperand *input, const Tile &tile, Ahead ahead,
                       int64_t perLine);
   void prefetchWeights(const Tile &tile);
   // How far a row's element lies from one that exists, and the lanes to read:

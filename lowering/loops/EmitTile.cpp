@@ -367,8 +367,10 @@ static Value fuseMultiplyAdd(ImplicitLocOpBuilder &b, Value sum) {
   return sum;
 }
 
-// The tiles of rows that read a panel, and which of them `tile` is.
-ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile) {
+// The tiles of rows that read a panel, and which of them `tile` is. Where only
+// the run knows how many there are, the whole ones, or rows themselves.
+ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile,
+                                                    bool ofRows) {
   Turn turn{number(b, 1), number(b, 0)};
   auto take = [&](OpFoldResult count, OpFoldResult at) {
     turn.count = multiply(b, turn.count, count);
@@ -381,12 +383,18 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile) {
   bool isBlock = bool(tile.blockEnd);
   OpFoldResult begin = isBlock ? tile.blockBegin : number(b, 0),
                rows = isBlock ? number(b, nest.schedule.getBlock())
-                              : nest.sizes[*nest.row];
-  int64_t whole = nest.schedule.getRows();
-  take(getConstantIntValue(rows)
-           ? ceilDivide(b, rows, number(b, whole))
-           : maximum(b, floorDivide(b, rows, whole), number(b, 1)),
-       floorDivide(b, subtract(b, tile.loops[*nest.row], begin), tile.rows));
+                              : nest.sizes[*nest.row],
+               at = subtract(b, tile.loops[*nest.row], begin);
+  if (getConstantIntValue(rows) || !ofRows) {
+    int64_t whole = nest.schedule.getRows();
+    take(getConstantIntValue(rows)
+             ? ceilDivide(b, rows, number(b, whole))
+             : maximum(b, floorDivide(b, rows, whole), number(b, 1)),
+         floorDivide(b, at, tile.rows));
+    return turn;
+  }
+  take(rows, at);
+  turn.taken = tile.rows;
   return turn;
 }
 
@@ -402,13 +410,11 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
         add(b, tile.from, number(b, nest.schedule.getDepth()));
 }
 
-// Tiles of rows that read a panel again and again have time: each asks for a
-// slice of the next one, a little in each step of its sums, so that none of
-// them waits. Slices are lines that follow each other, as a core's own
-// prefetcher expects: lines of each row in turn took Emerald Rapids 1.2 times
-// as long.
-void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
-                                       Turn turn, int64_t perLine) {
+// A tile that turns out to be all rows is the first that reads a panel. It asks
+// for what comes so many elements `ahead`, where that is known.
+ContractionEmitter::Slice
+ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
+                            std::optional<int64_t> ahead) {
   OpFoldResult steps = number(b, 1), step = number(b, 0);
   for (unsigned loop : nest.roles.reductions) {
     steps = multiply(b, steps, nest.sizes[loop]);
@@ -418,30 +424,47 @@ void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
     steps = subtract(b, tile.to, tile.from);
     step = subtract(b, step, tile.from);
   }
-  OpFoldResult perStep =
-      ceilDivide(b, number(b, nest.schedule.getColumns()), turn.count);
-  OpFoldResult place =
-      multiply(b, add(b, multiply(b, turn.number, steps), step), perStep);
+  OpFoldResult columns = number(b, nest.schedule.getColumns()),
+               taken = number(b, turn.taken);
+  OpFoldResult perStep = ceilDivide(b, multiply(b, columns, taken), turn.count);
+  if (getConstantIntValue(turn.count))
+    return {multiply(b, add(b, multiply(b, turn.number, steps), step), perStep),
+            perStep};
+  OpFoldResult panel = multiply(b, columns, steps);
+  OpFoldResult first =
+      ceilDivide(b, multiply(b, turn.number, panel), turn.count);
+  if (ahead) {
+    Value isAll = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::eq, asValue(b, turn.count), asValue(b, taken));
+    OpFoldResult near = subtract(b, number(b, *ahead), panel);
+    first =
+        arith::SelectOp::create(b, isAll, asValue(b, near), asValue(b, first))
+            .getResult();
+  }
+  return {add(b, first, multiply(b, step, perStep)), perStep};
+}
+
+// Tiles of rows that read a panel again and again have time: each asks for a
+// slice of the next one, a little in each step of its sums, so that none of
+// them waits. Slices are lines that follow each other, as a core's own
+// prefetcher expects: lines of each row in turn took Emerald Rapids 1.2 times
+// as long.
+void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
+                                       Slice slice, TileValues::Cache cache,
+                                       int64_t perLine) {
   // A few tiles or even one may be all; pixels of unknown number are many.
   int64_t most = nest.pixels.empty() ? nest.schedule.getColumns() : 1;
-  int64_t lines =
-      llvm::divideCeil(getConstantIntValue(perStep).value_or(most), perLine);
+  int64_t lines = llvm::divideCeil(
+      getConstantIntValue(slice.elements).value_or(most), perLine);
   Tile next = tile;
   moveToNextPanel(next);
   for (int64_t line = 0; line < lines; ++line) {
     next.loops[nest.roles.vector] =
         add(b, tile.loops[nest.roles.vector], number(b, line * perLine));
     values.prefetch(input->get(), root.getMatchingIndexingMap(input),
-                    next.loops, {.shift = asValue(b, place)},
-                    TileValues::Cache::Second);
+                    next.loops, {.shift = asValue(b, slice.begin)}, cache);
   }
 }
-
-// How weights that are read once are asked for: each line, or one of a few.
-struct Ahead {
-  int64_t bytes, every;
-  TileValues::Cache cache;
-};
 
 // Where the first cache takes a line per cycle (Zen 5), all of them may go
 // there ahead of time. Where one takes two, what is asked for stands in the way
@@ -477,30 +500,34 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
   return std::nullopt;
 }
 
-// Where weights are read once, what follows a little later is asked for.
-void ContractionEmitter::prefetchStream(OpOperand *input, const Tile &tile,
-                                        int64_t perLine) {
-  int64_t lines = llvm::divideCeil(tile.vectors * lanes, perLine);
+std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
+                                                     const Tile &tile,
+                                                     int64_t perLine) {
   auto type = cast<ShapedType>(input->get().getType());
   int64_t bits = type.getElementTypeBitWidth();
   int64_t bytes = type.hasStaticShape() ? type.getNumElements() * bits / 8 : 0;
-  auto ahead = aheadOf(moduleOf(b), bytes, tile.rows, lines, perLine / lanes);
-  if (!ahead)
-    return;
+  int64_t lines = llvm::divideCeil(tile.vectors * lanes, perLine);
+  return aheadOf(moduleOf(b), bytes, tile.rows, lines, perLine / lanes);
+}
+
+// Where weights are read once, what follows a little later is asked for.
+void ContractionEmitter::prefetchStream(OpOperand *input, const Tile &tile,
+                                        Ahead ahead, int64_t perLine) {
+  int64_t lines = llvm::divideCeil(tile.vectors * lanes, perLine);
+  int64_t bits = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
   int64_t rowBytes = nest.schedule.getColumns() * bits / 8;
   Tile next = tile;
   OpFoldResult &sum = next.loops[nest.roles.reductions.back()];
-  sum = add(b, sum, number(b, llvm::divideCeil(ahead->bytes, rowBytes)));
-  for (int64_t line = 0; line < lines; line += ahead->every) {
+  sum = add(b, sum, number(b, llvm::divideCeil(ahead.bytes, rowBytes)));
+  for (int64_t line = 0; line < lines; line += ahead.every) {
     next.loops[nest.roles.vector] =
         add(b, tile.loops[nest.roles.vector], number(b, line * perLine));
     values.prefetch(input->get(), root.getMatchingIndexingMap(input),
-                    next.loops, {}, ahead->cache);
+                    next.loops, {}, ahead.cache);
   }
 }
 
-// Weights come from far away. What is left of rows of unknown number reads what
-// whole tiles have asked for, or is all there is.
+// Weights come from far away. Rows of unknown number may be all in one tile.
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
   if (nest.schedule.getOuter() != LoopOrder::Panels)
     return;
@@ -512,11 +539,19 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
     int64_t perLine = std::max<int64_t>(8 * lineBytes / bits, 1);
     bool isRest = nest.row && !getConstantIntValue(nest.sizes[*nest.row]) &&
                   tile.rows < nest.schedule.getRows();
-    Turn turn = turnOf(tile);
-    if (leaves || isRest || isConstantIntValue(turn.count, 1))
-      prefetchStream(input, tile, perLine);
-    else
-      prefetchSlice(input, tile, turn, perLine);
+    std::optional<Ahead> ahead = aheadOfTile(input, tile, perLine);
+    bool isNear = !ahead || ahead->every > 1;
+    Turn turn = turnOf(tile, /*ofRows=*/!isNear);
+    if (leaves || isConstantIntValue(turn.count, 1) || (isRest && isNear)) {
+      if (ahead)
+        prefetchStream(input, tile, *ahead, perLine);
+      continue;
+    }
+    std::optional<int64_t> elements;
+    if (!isNear)
+      elements = ahead->bytes * 8 / bits;
+    prefetchSlice(input, tile, sliceOf(tile, turn, elements),
+                  isNear ? TileValues::Cache::Second : ahead->cache, perLine);
   }
 }
 

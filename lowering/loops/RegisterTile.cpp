@@ -102,6 +102,17 @@ double cost(const Machine &machine, int64_t rows, int64_t vectors,
   return sum * llvm::divideCeil(columnExtent, vectors * machine.lanes);
 }
 
+// All that the registers hold; the smallest one first.
+std::vector<RegisterTile> tilesFor(const Machine &machine,
+                                   const ContractionShape &shape) {
+  std::vector<RegisterTile> tiles = {{1, 1}};
+  for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
+    for (int64_t rows = 1; rows <= mostRowsOf(shape); ++rows)
+      if (rows * vectors + vectors + 1 <= machine.registers - shape.taken)
+        tiles.push_back({rows, vectors});
+  return tiles;
+}
+
 // The largest distance between what two neighbouring rows read of an input; a
 // page where it is not known.
 int64_t rowStrideOf(linalg::GenericOp root, const LoopRoles &roles) {
@@ -308,27 +319,31 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
     double all = ofRows(extent);
     return mayBeSingle ? all * std::pow(ofRows(1), weightOfSingleRow) : all;
   };
+  std::vector<RegisterTile> tiles = tilesFor(machine, shape);
   auto bestTile = [&](int64_t extent) {
-    RegisterTile best{1, 1};
-    for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
-      for (int64_t rows = 1; rows <= mostRowsOf(shape); ++rows) {
-        if (rows * vectors + vectors + 1 > machine.registers - shape.taken)
-          break;
-        if (costOf({rows, vectors}, extent) < costOf(best, extent))
-          best = {rows, vectors};
-      }
-    return best;
+    return *llvm::min_element(tiles, [&](RegisterTile one, RegisterTile other) {
+      return costOf(one, extent) < costOf(other, extent);
+    });
   };
   RegisterTile tile = bestTile(rowExtent);
+  double most = nearlyBest * costOf(tile, rowExtent);
   // Rows of an image may turn out not to follow each other.
-  if (shape.rowsOfImage > 0) {
-    RegisterTile other = bestTile(shape.rowsOfImage);
-    if (costOf(other, rowExtent) <= nearlyBest * costOf(tile, rowExtent))
+  if (shape.rowsOfImage > 0)
+    if (RegisterTile other = bestTile(shape.rowsOfImage);
+        costOf(other, rowExtent) <= most)
       tile = other;
-  }
   int64_t l2 = target ? target.getL2ForBlocks() : 0;
   LoopOrder outer =
       shape.weightBytes > l2 / 2 ? LoopOrder::Panels : LoopOrder::Pixels;
+  // What is far away is read once for as many rows as are worth their code.
+  if (mayBeSingle && outer == LoopOrder::Panels)
+    for (RegisterTile other : tiles) {
+      double cost = costOf(other, rowExtent);
+      bool isBetter =
+          tile.rows != mostExactRows || cost < costOf(tile, rowExtent);
+      if (other.rows == mostExactRows && cost <= most && isBetter)
+        tile = other;
+    }
   return ContractionAttr::get(context, tile.rows, tile.vectors * machine.lanes,
                               machine.lanes, outer);
 }

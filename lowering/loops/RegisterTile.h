@@ -24,6 +24,10 @@ struct ContractionShape {
 
 ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);
 
+// Of a tile whose rows may be all that there are, so that all smaller ones are
+// worth their code.
+inline constexpr int64_t mostExactRows = 8;
+
 ContractionAttr chooseSchedule(mlir::MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape);
 

@@ -1,6 +1,7 @@
 // How a contraction walks along rows: in tiles, each of which knows which taps
 // of a padded window its rows have.
 #include "lowering/loops/ContractionEmitter.h"
+#include "lowering/loops/RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -240,6 +241,18 @@ static OpFoldResult wholeTiles(ImplicitLocOpBuilder &b, OpFoldResult all,
   return noneBelow(b, all, rows, tiles);
 }
 
+// One where `index` is `value`, else none.
+static OpFoldResult oneIfEqual(ImplicitLocOpBuilder &b, OpFoldResult index,
+                               int64_t value) {
+  Value equal =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, index),
+                            asValue(b, number(b, value)));
+  return OpFoldResult(arith::SelectOp::create(b, equal,
+                                              asValue(b, number(b, 1)),
+                                              asValue(b, number(b, 0)))
+                          .getResult());
+}
+
 // As many as the rest is, if more than half of the last one is left.
 static OpFoldResult tilesOfRest(ImplicitLocOpBuilder &b, OpFoldResult rest,
                                 int64_t rows) {
@@ -247,23 +260,39 @@ static OpFoldResult tilesOfRest(ImplicitLocOpBuilder &b, OpFoldResult rest,
   return floorDivide(b, add(b, some, number(b, (rows - 1) / 2)), rows);
 }
 
+// Whether few rows of unknown number, where they may be all, had better be one
+// tile: weights that are far away are read for each tile. Images have more.
+bool ContractionEmitter::readsFarPanels() {
+  return nest.schedule.getOuter() == LoopOrder::Panels &&
+         nest.schedule.getRows() <= mostExactRows &&
+         llvm::all_of(root.getIndexingMapsArray(), [](AffineMap map) {
+           return map.isProjectedPermutation();
+         });
+}
+
 // In whole tiles and a rest in halves of one. Rows may be computed twice rather
 // than one by one: what all rows are multiplied with comes from further away
 // than they do, so a row alone takes about as long as half a tile.
 void ContractionEmitter::walkRowRange(ArrayRef<int> steps, Tile tile,
                                       OpFoldResult begin, OpFoldResult end) {
-  bool repeats = !getConstantIntValue(nest.sizes[*nest.row]) && mayRepeatRows();
+  bool isUnknown = !getConstantIntValue(nest.sizes[*nest.row]),
+       repeats = isUnknown && mayRepeatRows(),
+       isExact = isUnknown && readsFarPanels();
+  int64_t whole = nest.schedule.getRows();
   OpFoldResult all = subtract(b, end, begin);
-  for (int64_t rows = nest.schedule.getRows(); rows > 0;
-       rows = llvm::PowerOf2Ceil(rows) / 2) {
-    tile.rows = rows;
-    OpFoldResult rest = subtract(b, end, begin), tiles;
+  auto tilesOf = [&](OpFoldResult rest, int64_t rows) {
     if (!repeats)
-      tiles = floorDivide(b, rest, rows);
-    else if (rows == nest.schedule.getRows())
-      tiles = wholeTiles(b, all, rows);
-    else
-      tiles = noneBelow(b, all, rows, tilesOfRest(b, rest, rows));
+      return floorDivide(b, rest, rows);
+    if (rows == whole)
+      return wholeTiles(b, all, rows);
+    if (llvm::isPowerOf2_64(rows))
+      return noneBelow(b, all, rows, tilesOfRest(b, rest, rows));
+    return oneIfEqual(b, rest, rows);
+  };
+  for (int64_t rows = whole; rows > 0;
+       rows = isExact ? rows - 1 : llvm::PowerOf2Ceil(rows) / 2) {
+    tile.rows = rows;
+    OpFoldResult tiles = tilesOf(subtract(b, end, begin), rows);
     OpFoldResult behind = add(b, begin, multiply(b, tiles, number(b, rows)));
     OpFoldResult last = subtract(b, end, number(b, rows));
     auto body = [&](OpFoldResult at) {

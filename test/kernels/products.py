@@ -247,6 +247,17 @@ def attention():
             {"w": normal(16, 48, scale=0.3), "b": normal(48), "lengths": np.int32([4, 9])})
 
 
+def few_of_any_rows():
+    """Rows of unknown number that may all be in one tile, with weights of more than half of L2."""
+    weights = {"w": normal(512, 640, scale=0.05), "o": normal(640), "v": normal(640, 512, scale=0.05)}
+    sizes = [[rows, 512] for rows in (*range(1, 18), 23, 25, 33)]
+    yield "few of any rows, far weights", chain(
+        ["n", 512], [("MatMul", "x w", "a", {}), ("Add", "a o", "b", {}), ("Relu", "b", "y", {})], weights, sizes)
+    yield "few of any rows, far weights, residual", chain(
+        ["n", 512], [("MatMul", "x w", "a", {}), ("Relu", "a", "b", {}), ("MatMul", "b v", "c", {}), ("Add", "c x", "y", {})],
+        weights, sizes)
+
+
 def narrow():
     """Functions behind so few columns that lanes of their vectors are idle, of many rows and of one."""
     gelu = [("Div", "b root", "d", {}), ("Erf", "d", "e", {}), ("Add", "e one", "f", {}), ("Mul", "b f", "y", {})]
@@ -316,4 +327,4 @@ def single_steps():
                 (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 
 
-KINDS = (products, narrow, attention, expected_sizes, recurrent)
+KINDS = (products, few_of_any_rows, narrow, attention, expected_sizes, recurrent)

@@ -21,7 +21,7 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 // CHECK: %[[NEXT:.*]] = arith.addi %[[PANEL]], %c1
 // CHECK: %[[BEGIN:.*]] = arith.muli %c2048{{.*}}, %[[NEXT]]
 // CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[PLACE]]
-// CHECK: memref.prefetch {{.*}}[%[[AT]]], read, locality<2>
+// CHECK: memref.prefetch {{.*}}[%[[AT]]], read, locality<3>
 // CHECK-NOT: memref.prefetch
 // CHECK: return
 func.func @panels(%A: memref<8x64xf32>, %W: memref<2x64x32xf32>, %C: memref<8x64xf32>) {
@@ -54,11 +54,20 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
     vector_registers = 16, fma_per_cycle = 2, l1_bytes = 4096, l2_bytes = 16384, index_bits = 64, heap = true,
     has_f16 = true>} {
 
-// Of rows of unknown number whole tiles ask for both lines of their slices, for they may be as few as one, and what is
-// left for the lines that it reads itself a little later.
+// Of rows of unknown number each tile asks for the part of the next panel that its rows are of all. One that is all asks
+// for what it reads itself a little later, here where the next panel begins, and for whole lines in either case.
 // CHECK-LABEL: module attributes
 // CHECK: func.func private @k_
-// CHECK-COUNT-2: memref.prefetch {{.*}} locality<2>
+// CHECK: %[[ROWS:.*]] = memref.dim
+// CHECK: arith.ceildivui %c64, %[[ROWS]]
+// CHECK: %[[SLICE:.*]] = arith.ceildivui %{{.*}}, %[[ROWS]]
+// CHECK: %[[IS_ALL:.*]] = arith.cmpi eq, %[[ROWS]], %c2
+// CHECK: arith.select %[[IS_ALL]], %c0, %[[SLICE]]
+// CHECK-COUNT-2: memref.prefetch {{.*}} locality<3>
+// CHECK: arith.ceildivui %c32, %[[ROWS]]
+// CHECK: %[[SLICE:.*]] = arith.ceildivui %{{.*}}, %[[ROWS]]
+// CHECK: %[[IS_ALL:.*]] = arith.cmpi eq, %[[ROWS]], %c1
+// CHECK: arith.select %[[IS_ALL]], %c0, %[[SLICE]]
 // CHECK-COUNT-2: memref.prefetch {{.*}} locality<3>
 // CHECK-NOT: memref.prefetch
 // CHECK: return
