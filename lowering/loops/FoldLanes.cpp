@@ -54,13 +54,22 @@ SmallVector<Value> NestEmitter::inFloatBlocks(
   return SmallVector<Value>(blocks.getResults());
 }
 
+// What changes nothing. Arith says 0, to which a sum of -0 would add; LLVM folds
+// the other one into the first sum of a short row.
+static TypedAttr neutralOf(Operation *combiner) {
+  TypedAttr element = *arith::getNeutralElement(combiner);
+  if (isa<arith::AddFOp>(combiner))
+    return FloatAttr::get(element.getType(), -0.0);
+  return element;
+}
+
 void NestEmitter::foldLanes(const Place &place) {
   unsigned outputs = combiners.size();
   SmallVector<Operation *> without;
   SmallVector<Value> neutral;
   for (const Combiner &combiner : combiners) {
     without.push_back(combiner.op);
-    TypedAttr element = *arith::getNeutralElement(combiner.op);
+    TypedAttr element = neutralOf(combiner.op);
     auto type = VectorType::get({lanes}, element.getType());
     neutral.push_back(arith::ConstantOp::create(
         b, DenseElementsAttr::get(type, Attribute(element))));
