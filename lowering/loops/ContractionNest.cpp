@@ -204,6 +204,18 @@ static bool isPitchKnown(linalg::GenericOp root, TileValues &values,
   });
 }
 
+// Whether elements along `loop` lie side by side in all inputs that it walks.
+static bool liesSideBySide(linalg::GenericOp root, TileValues &values,
+                           unsigned loop) {
+  return llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    auto entry = values.accesses.find({input->get(), map});
+    return !map.isFunctionOfDim(loop) ||
+           (entry != values.accesses.end() &&
+            isConstantIntValue(entry->second.strides[loop], 1));
+  });
+}
+
 // The loop that runs down a tile: the innermost pixel loop with enough rows,
 // else the longest one. What the run alone knows may be a batch of one, most of
 // all where it lies around something else of unknown size.
@@ -225,6 +237,12 @@ static void chooseRow(ContractionNest &nest, TileValues &values,
   for (unsigned loop : llvm::reverse(nest.pixels))
     if (!nest.row || (known(*nest.row).value_or(0) < rows &&
                       extent(loop) > extent(*nest.row)))
+      nest.row = loop;
+  // Neighbours share lines.
+  for (unsigned loop : llvm::reverse(nest.pixels))
+    if (!liesSideBySide(nest.root, values, *nest.row) &&
+        liesSideBySide(nest.root, values, loop) &&
+        known(loop).value_or(0) >= rows)
       nest.row = loop;
   if (nest.row)
     llvm::erase(nest.pixels, *nest.row);

@@ -69,6 +69,12 @@ def rows():
     yield "an Einsum of batches that a later factor sums", chain([3, 5, 24], [
         ("Einsum", "x w a", "y", {"equation": "nth,nhd,tn->td"})],
         {"w": normal(3, 24, 40), "a": normal(5, 3, seed=4)}, ranks=2)
+    for times in (30, "t"):
+        yield f"a graph convolution, times {times}", chain([2, 8, times, 25], [
+            ("Conv", "x v", "h", {}), ("Reshape", "h s", "p", {}), ("Einsum", "p g", "e", {"equation": "nkctv,kvw->nctw"}),
+            ("Relu", "e", "r", {}), ("Conv", "r w", "y", {"pads": [1, 0, 1, 0]})],
+            {"v": normal(48, 8, 1, 1, scale=0.3), "s": np.int64([2, 3, 16, -1, 25]), "g": normal(3, 25, 25, seed=4, scale=0.2),
+             "w": normal(8, 16, 3, 1, seed=5, scale=0.2)}, [[2, 8, size, 25] for size in ((30,) if times == 30 else (1, 7, 33))])
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
