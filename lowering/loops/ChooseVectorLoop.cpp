@@ -38,7 +38,24 @@ static bool hasFold(const Nest &nest) {
 // A store costs more than a load, but reductions load more than they store.
 static int64_t inputWeightOf(const Nest &nest) { return hasFold(nest) ? 3 : 1; }
 
-// Unit strides are what the lanes want; other strides cost a load per lane.
+// Where a few elements that lie side by side are folded, as the channels of a
+// pixel, pixels fill the lanes, and each vector is shuffled from as many.
+std::optional<int64_t> NestEmitter::strideOfShuffle(unsigned input,
+                                                    unsigned loop) {
+  constexpr int64_t mostApart = 4;
+  const NestOperand &operand = nest.operands[input];
+  std::optional<int64_t> stride = getConstantIntValue(operand.strides[loop]);
+  bool isFew = stride && *stride > 1 && *stride <= mostApart;
+  bool isFloat =
+      cast<MemRefType>(operand.buffer.getType()).getElementType().isF32();
+  return permutes && hasFold(nest) && !nest.loops[loop].folds && isFew &&
+                 isFloat
+             ? stride
+             : std::nullopt;
+}
+
+// Unit strides are what the lanes want; other strides cost a load per lane, or
+// a shuffle.
 int64_t NestEmitter::score(unsigned loop) {
   int64_t sum = 0;
   int64_t inputWeight = inputWeightOf(nest),
@@ -52,6 +69,8 @@ int64_t NestEmitter::score(unsigned loop) {
     int64_t weight = isInput ? inputWeight : outputWeight;
     if (isConstantIntValue(operand.strides[loop], 1))
       sum += 2 * weight;
+    else if (isInput && strideOfShuffle(i, loop))
+      sum += 1;
     else if (!isConstantIntValue(operand.strides[loop], 0))
       sum -= weight;
   }

@@ -125,6 +125,28 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
 
 //===-- Operands ----------------------------------------------------------===//
 
+// Whole vectors, of which shuffles take every `stride`-th element. The last one
+// ends with the last of them, for nothing may lie behind.
+Value NestEmitter::loadApart(Value buffer, OpFoldResult from, int64_t stride) {
+  auto type = VectorType::get(
+      {lanes}, cast<MemRefType>(buffer.getType()).getElementType());
+  Value all;
+  for (int64_t part = 0; part < stride; ++part) {
+    int64_t first = std::min(part * lanes, (lanes - 1) * stride + 1 - lanes);
+    Value vector = vector::LoadOp::create(
+        b, type, buffer, asValue(b, add(b, from, number(b, first))));
+    SmallVector<int64_t> taken;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t at = lane * stride - part * lanes;
+      bool isEarlier = at < 0, isLater = at >= lanes;
+      taken.push_back(isEarlier || isLater ? lane
+                                           : lanes + lane * stride - first);
+    }
+    all = vector::ShuffleOp::create(b, all ? all : vector, vector, taken);
+  }
+  return all;
+}
+
 Value NestEmitter::load(unsigned number, const Place &place, Step step) {
   NestOperand &operand = nest.operands[number];
   if (operand.scalar)
@@ -145,6 +167,9 @@ Value NestEmitter::load(unsigned number, const Place &place, Step step) {
     return vector::MaskedLoadOp::create(b, vectorType, operand.buffer, at,
                                         step.mask, ones);
   }
+  if (std::optional<int64_t> stride = strideOfShuffle(number, *vectorLoop);
+      stride && step.lanes == lanes)
+    return loadApart(operand.buffer, place.offsets[number], *stride);
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < step.lanes; ++lane) {
     OpFoldResult place_ =

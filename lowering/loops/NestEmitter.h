@@ -107,6 +107,10 @@ private:
                         llvm::ArrayRef<unsigned> outputOrder);
 
   // Operands.
+  // Of an input that is read by whole vectors although its lanes lie apart.
+  std::optional<int64_t> strideOfShuffle(unsigned input, unsigned loop);
+  mlir::Value loadApart(mlir::Value buffer, mlir::OpFoldResult from,
+                        int64_t stride);
   mlir::Value load(unsigned operand, const Place &place, Step step);
   void store(unsigned output, mlir::Value value, const Place &place, Step step);
   LanePosition position(unsigned dim, const Place &place);

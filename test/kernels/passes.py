@@ -69,6 +69,16 @@ def rows():
     yield "an Einsum of batches that a later factor sums", chain([3, 5, 24], [
         ("Einsum", "x w a", "y", {"equation": "nth,nhd,tn->td"})],
         {"w": normal(3, 24, 40), "a": normal(5, 3, seed=4)}, ranks=2)
+    for channels in range(2, 7):
+        weights = {"w": normal(channels, 8, 1, 1), "v": normal(8, 8, 1, 1, seed=5), "a": np.int64([1])}
+        for name, steps in (("Softmax", [("Softmax", "l", "y", {"axis": 1})]), ("ReduceL2", [("ReduceL2", "l a", "y", {})]),
+                            ("extremes", [
+                                ("ReduceMax", "l a", "p", {}), ("ReduceMin", "l a", "q", {}), ("Sub", "p q", "y", {})])):
+            yield f"{name} of {channels} channels of any image", chain(
+                [1, 8, "h", "w"], [("Conv", "x v", "h", {}), ("Conv", "h w", "l", {}), *steps], weights,
+                [[1, 8, *size] for size in ((1, 1), (3, 5), (4, 8), (7, 9), (32, 33))])
+            yield f"{name} of {channels} channels", chain(
+                [2, 8, 7, 9], [("Conv", "x v", "h", {}), ("Conv", "h w", "l", {}), *steps], weights)
     for times in (30, "t"):
         yield f"a graph convolution, times {times}", chain([2, 8, times, 25], [
             ("Conv", "x v", "h", {}), ("Reshape", "h s", "p", {}), ("Einsum", "p g", "e", {"equation": "nkctv,kvw->nctw"}),
