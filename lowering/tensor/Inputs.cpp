@@ -171,7 +171,7 @@ Value emptyOf(ImplicitLocOpBuilder &builder, ArrayRef<Index> sizes,
   return emptyOf(builder, folded(builder, sizes), element);
 }
 
-static bool hasZero(ArrayRef<Index> sizes) {
+bool hasZero(ArrayRef<Index> sizes) {
   return llvm::any_of(sizes, [](Index size) { return size.is(0); });
 }
 

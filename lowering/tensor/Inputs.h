@@ -22,6 +22,9 @@ Index sizeOf(mlir::ImplicitLocOpBuilder &builder, mlir::Value tensor,
              int64_t dim);
 llvm::SmallVector<mlir::OpFoldResult>
 folded(mlir::ImplicitLocOpBuilder &builder, llvm::ArrayRef<Index> sizes);
+// Whether nothing is there for certain.
+bool hasZero(llvm::ArrayRef<Index> sizes);
+
 mlir::Value emptyOf(mlir::ImplicitLocOpBuilder &builder,
                     llvm::ArrayRef<Index> sizes, mlir::Type element);
 // Zero of a storage type.

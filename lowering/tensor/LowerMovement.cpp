@@ -462,6 +462,12 @@ struct LowerPad : LowerMoving<PadOp> {
                       ? extract(builder, move.inputs[2].lowered,
                                 Sizes(move.inputs[2].rank(), 0))
                       : zeroOf(builder, storageType(data.element));
+    // Nothing has no place in a buffer behind its first element.
+    if (hasZero(kept)) {
+      Value empty = emptyOf(builder, sizes, data.element);
+      return SmallVector<Value>{
+          linalg::FillOp::create(builder, value, empty).getResult(0)};
+    }
     return SmallVector<Value>{
         tensor::PadOp::create(builder, Type(), inner, folded(builder, before),
                               folded(builder, after), value)};

@@ -79,6 +79,8 @@ def rows():
                 [[1, 8, *size] for size in ((1, 1), (3, 5), (4, 8), (7, 9), (32, 33))])
             yield f"{name} of {channels} channels", chain(
                 [2, 8, 7, 9], [("Conv", "x v", "h", {}), ("Conv", "h w", "l", {}), *steps], weights)
+    for columns, pads in ((1, [0, 1, 0, -1]), (2, [0, -2, 0, 3])):
+        yield f"nothing but padding, {pads}", chain([3, columns], [("Pad", "x p", "y", {})], {"p": np.int64(pads)})
     for times in (30, "t"):
         yield f"a graph convolution, times {times}", chain([2, 8, times, 25], [
             ("Conv", "x v", "h", {}), ("Reshape", "h s", "p", {}), ("Einsum", "p g", "e", {"equation": "nkctv,kvw->nctw"}),
