@@ -466,7 +466,8 @@ def ExpandVectorLoops : Pass<"expand-vector-loops", "mlir::ModuleOp"> {
   let description = [{
     One loop runs along the lanes of `#onnxc.target`'s vectors: the one that most operands walk with unit stride. Loops
     that all operands walk as one are merged, what lies across the lanes is turned in registers, accumulators stay in
-    registers: over all rows, or over eight at a time where a row has more columns than a few vectors.
+    registers: over all rows, or over eight at a time where a row has more columns than a few vectors. Where two to
+    four elements that lie side by side are folded, their neighbours fill the lanes, shuffled from whole vectors.
     Operations whose indices are not linear stay for scalar loops.
 
     ```mlir
@@ -646,6 +647,9 @@ def ExpandKernels : Pass<"expand-kernels", "mlir::ModuleOp"> {
     One private function per distinct (body, schedule, buffer types), called where the kernels stood. After planning,
     because the strides of views and the constants among them are known only then. A Winograd kernel of a single block
     becomes three, one for each step, so that tasks can share all of them.
+
+    Rows of unknown number are cut into whole tiles and what is left into halves of one; up to eight rows by weights
+    that are far away are one tile. Known rows in a batch of any size, 42 of them or more, have tiles of their own.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
