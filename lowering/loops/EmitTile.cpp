@@ -527,7 +527,8 @@ void ContractionEmitter::prefetchStream(OpOperand *input, const Tile &tile,
   }
 }
 
-// Weights come from far away. Rows of unknown number may be all in one tile.
+// Weights come from far away. Where a core had better not ask for all of them,
+// what is left of rows of unknown number asks for little, and of what it reads.
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
   if (nest.schedule.getOuter() != LoopOrder::Panels)
     return;
@@ -540,18 +541,18 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
     bool isRest = nest.row && !getConstantIntValue(nest.sizes[*nest.row]) &&
                   tile.rows < nest.schedule.getRows();
     std::optional<Ahead> ahead = aheadOfTile(input, tile, perLine);
-    bool isNear = !ahead || ahead->every > 1;
-    Turn turn = turnOf(tile, /*ofRows=*/!isNear);
-    if (leaves || isConstantIntValue(turn.count, 1) || (isRest && isNear)) {
+    bool takesAll = ahead && ahead->every == 1;
+    Turn turn = turnOf(tile, /*ofRows=*/takesAll);
+    if (leaves || isConstantIntValue(turn.count, 1) || (isRest && !takesAll)) {
       if (ahead)
         prefetchStream(input, tile, *ahead, perLine);
-      continue;
+    } else if (takesAll) {
+      prefetchSlice(input, tile, sliceOf(tile, turn, ahead->bytes * 8 / bits),
+                    ahead->cache, perLine);
+    } else {
+      prefetchSlice(input, tile, sliceOf(tile, turn, std::nullopt),
+                    TileValues::Cache::Second, perLine);
     }
-    std::optional<int64_t> elements;
-    if (!isNear)
-      elements = ahead->bytes * 8 / bits;
-    prefetchSlice(input, tile, sliceOf(tile, turn, elements),
-                  isNear ? TileValues::Cache::Second : ahead->cache, perLine);
   }
 }
 

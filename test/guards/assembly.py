@@ -14,6 +14,8 @@ FMA = re.compile(r"^vfn?m(add|sub)\w*p[sd]\b")
 OPERATIONS = r"(fn?m(add|sub)\w*|add|sub|mul|div|sqrt|min|max|round|rndscale|cmp\w*|u?comi|rcp|rsqrt|getexp|scalef)"
 VECTOR_ARITHMETIC = re.compile(rf"^v?{OPERATIONS}p[sd]\b")
 SCALAR_ARITHMETIC = re.compile(rf"^v?({OPERATIONS}s[sd]\b|cvtt?(s[sd]2|u?si2s[sd]))")
+# Of an element; constants lie behind the instruction pointer, and spilled values on the stack.
+SCALAR_READ = re.compile(rf"^v?(mov|{OPERATIONS})s[sd]\s+[^,]*\((?!%rip|%rsp)[^)]*\)")
 SPILL = re.compile(r"# (16|32|64)-byte (Folded )?(Spill|Reload)")
 
 

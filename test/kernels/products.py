@@ -249,7 +249,7 @@ def attention():
 
 def few_of_any_rows():
     """Rows of unknown number that may all be in one tile, with weights of more than half of L2."""
-    weights = {"w": normal(512, 640, scale=0.05), "o": normal(640), "v": normal(640, 512, scale=0.05)}
+    weights = {"w": normal(512, 768, scale=0.05), "o": normal(768), "v": normal(768, 512, scale=0.05)}
     sizes = [[rows, 512] for rows in (*range(1, 18), 23, 25, 33)]
     yield "few of any rows, far weights", chain(
         ["n", 512], [("MatMul", "x w", "a", {}), ("Add", "a o", "b", {}), ("Relu", "b", "y", {})], weights, sizes)
