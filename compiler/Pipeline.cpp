@@ -74,6 +74,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
     addCleanup(pm);
     pm.addPass(foldConstants(options)); // inside of composites
   }
+  pm.addPass(createUngroupChannels());
   pm.addPass(createOnnxToLinalg());
   pm.addPass(createLowerControlFlow());
   pm.addPass(createPackBorders());

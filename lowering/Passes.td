@@ -165,6 +165,29 @@ def WidenColumns : Pass<"widen-columns", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def UngroupChannels : Pass<"ungroup-channels", "mlir::ModuleOp"> {
+  let summary = "Normalizes groups of channels without a view that joins them";
+  let description = [{
+    A group norm is written on a view whose rows are groups. Channels stay innermost in memory where each is folded by
+    itself first, then those of a group; what holds for a group is repeated for its channels. Not with strict numerics.
+
+    ```mlir
+    %g = "onnx.Reshape"(%x, ...) : tensor<1x8x32768xf32>
+    %m = "onnx.ReduceMean"(%g, 2) : tensor<1x8x1xf32>
+    %c = "onnx.Sub"(%g, %m)
+    %y = "onnx.Reshape"(%c, ...) : tensor<1x64x64x64xf32>
+    // becomes
+    %p = "onnx.ReduceMean"(%x, 2, 3) : tensor<1x64x1x1xf32>
+    %g = "onnx.Reshape"(%p, ...) : tensor<1x8x8xf32>
+    %m = "onnx.ReduceMean"(%g, 2) : tensor<1x8x1xf32>
+    %e = "onnx.Expand"(%m, ...) : tensor<1x8x8xf32>
+    %r = "onnx.Reshape"(%e, ...) : tensor<1x64x1x1xf32>
+    %y = "onnx.Sub"(%x, %r)
+    ```
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def OnnxToLinalg : Pass<"onnx-to-linalg", "mlir::ModuleOp"> {
   let summary = "Lowers every onnx operation to linalg on tensors, one pattern per family";
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::math::MathDialect",

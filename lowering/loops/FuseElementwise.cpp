@@ -87,6 +87,33 @@ bool isNumberOfRow(linalg::GenericOp producer, AffineMap map) {
                       [](int64_t size) { return size == 1; });
 }
 
+// Whether `value` is computed from `source`, among other things.
+bool isComputedFrom(Value value, Operation *source) {
+  SetVector<Operation *> before;
+  before.insert(value.getDefiningOp());
+  for (size_t i = 0; i < std::min(before.size(), longestEpilogue); ++i)
+    for (Value operand : before[i] ? before[i]->getOperands() : ValueRange())
+      before.insert(operand.getDefiningOp());
+  return before.contains(source);
+}
+
+// Whether it is the same for several rows, but not for elements side by side.
+bool isPerColumn(OpOperand *operand) {
+  auto op = cast<linalg::GenericOp>(operand->getOwner());
+  return !readsEachOnce(operand) &&
+         op.getMatchingIndexingMap(operand).isFunctionOfDim(op.getNumLoops() -
+                                                            1);
+}
+
+// Whether another operand tells something of whole columns of `input`: what
+// reads both is no epilogue of what makes it, nor are they rows of one kernel.
+bool waitsForColumns(linalg::GenericOp producer, OpOperand *input) {
+  return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *other) {
+    return isPerColumn(other) &&
+           isComputedFrom(other->get(), input->get().getDefiningOp());
+  });
+}
+
 // A few instructions on one tensor of full size, which no kernel with an
 // epilogue makes.
 bool isCheaperThanMemory(linalg::GenericOp producer) {
@@ -95,12 +122,12 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
   unsigned full = 0;
   for (OpOperand *input : producer.getDpsInputOperands()) {
     AffineMap map = producer.getMatchingIndexingMap(input);
-    if (map.getNumResults() < producer.getNumLoops() ||
+    if (map.getNumResults() < producer.getNumLoops() || isPerColumn(input) ||
         isNumberOfRow(producer, map))
       continue;
     ++full;
     llvm::SmallPtrSet<Operation *, 8> seen;
-    if (isFoldedFrom(input->get(), seen))
+    if (isFoldedFrom(input->get(), seen) && !waitsForColumns(producer, input))
       return false;
   }
   return full <= 1;
