@@ -444,6 +444,9 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     the body together then: in the latter case so many that multiplying takes longer than fetching. A computed operand
     whose rows share few sets of the cache is copied into panels in front of the kernel.
 
+    Rows of 1024 bytes at most go through a body without products together, too: all of them up to the first number that
+    there is for each, which is computed for 16 rows at once, then on to the next.
+
     ```mlir
     %max = linalg.generic ... // 12x128x128 -> 12x128
     %exp = linalg.generic ... // 12x128x128

@@ -290,10 +290,10 @@ Method methodOfKernel(KernelOp kernel) {
             ""};
   if (auto schedule = dyn_cast<RowsAttr>(attribute)) {
     std::string loops = fmt::format("{} outer loops", schedule.getOuter());
-    if (schedule.getTile() == 1)
-      return {"row kernel", loops, ""};
-    return {"row kernel with products",
-            fmt::format("{}, {} rows at once", loops, schedule.getTile()), ""};
+    bool hasProducts = !kernel.getBodyBlock()->getOps<KernelOp>().empty();
+    if (schedule.getTile() > 1)
+      loops += fmt::format(", {} rows at once", schedule.getTile());
+    return {hasProducts ? "row kernel with products" : "row kernel", loops, ""};
   }
   if (isa<LinesAttr>(attribute)) {
     KernelOp producer = *kernel.getBodyBlock()->getOps<KernelOp>().begin();

@@ -69,7 +69,8 @@ def RowsAttr : AttrDef<OnnxcDialect, "Rows"> {
   let summary = "Operations that run one after another on each row";
   let description = [{
     The first `outer` loops of all operations of the body are the same; a row is what their other loops walk. It lies in a
-    buffer of one row, or in the output. `tile` rows go through the body together where there are products in it.
+    buffer of one row, or in the output. `tile` rows go through the body together where there are products in it, or where
+    rows are short.
   }];
   let parameters = (ins "int64_t":$outer, DefaultValuedParameter<"int64_t", "1">:$tile);
   let assemblyFormat = "`<` struct(params) `>`";

@@ -106,10 +106,13 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
     return;
   }
   // No more lanes than the rest fills: LLVM makes scalar code of a permutation
-  // whose result is masked.
+  // whose result is masked. But folds read whole vectors of what is written.
   if (std::optional<int64_t> count = getConstantIntValue(left)) {
-    int64_t width = std::clamp<int64_t>(llvm::PowerOf2Ceil(*count),
-                                        std::min(leastTail, lanes), lanes);
+    bool isPadded = llvm::any_of(
+        nest.operands, [](NestOperand &operand) { return operand.isPadded; });
+    int64_t least = isPadded ? lanes : std::min(leastTail, lanes);
+    int64_t width =
+        std::clamp<int64_t>(llvm::PowerOf2Ceil(*count), least, lanes);
     Value mask = *count < width ? firstLanes(b, width, left) : Value();
     return steps(from, {width, mask}, 1);
   }
@@ -159,7 +162,7 @@ Value NestEmitter::load(unsigned number, const Place &place, Step step) {
     return memref::LoadOp::create(b, operand.buffer, at);
   auto vectorType = VectorType::get({step.lanes}, type);
   if (isConstantIntValue(operand.strides[*vectorLoop], 1)) {
-    if (!step.mask)
+    if (!step.mask || operand.isPadded)
       return vector::LoadOp::create(b, vectorType, operand.buffer, at);
     // Ones, so that lanes that do not exist divide by nothing bad.
     Value ones = arith::ConstantOp::create(
@@ -199,7 +202,7 @@ void NestEmitter::store(unsigned output, Value value, const Place &place,
       memref::StoreOp::create(b, vector::ExtractOp::create(b, value, lane),
                               target.buffer, asValue(b, there));
     }
-  } else if (step.mask) {
+  } else if (step.mask && !target.isPadded) {
     vector::MaskedStoreOp::create(b, target.buffer, at, step.mask, value);
   } else {
     vector::StoreOp::create(b, value, target.buffer, at);

@@ -2,7 +2,9 @@
 // becomes, an output of the same form that is written later, or a buffer of one
 // tile of rows: it has stride 0 along the loops over tiles.
 //
-// Products take all rows of a tile at once, everything else one after another.
+// Products take all rows of a tile at once. Everything else takes one after
+// another; where rows are short, all go as far as the first number that there
+// is for each, which is computed for all of them at once.
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
@@ -25,8 +27,8 @@ namespace {
 class RowBuffers {
 public:
   RowBuffers(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange arguments,
-             int64_t outer, unsigned tiled, int64_t tile)
-      : b(b), outer(outer), tiled(tiled), tile(tile) {
+             int64_t outer, unsigned tiled, int64_t tile, Lanes lanes)
+      : b(b), outer(outer), tiled(tiled), tile(tile), lanes(lanes) {
     Block *body = kernel.getBodyBlock();
     for (auto [inside, outside] : llvm::zip(body->getArguments(), arguments))
       buffers[inside] = outside;
@@ -49,6 +51,7 @@ public:
     return buffer ? buffer : value;
   }
   bool isRow(Value buffer) const { return rows.contains(buffer); }
+  bool isPadded(Value buffer) const { return padded.contains(buffer); }
 
 private:
   // What an operation folds into is where its start value lies. What is read
@@ -61,8 +64,23 @@ private:
     OpOperand *init = generic.getTiedOpOperand(cast<OpResult>(value));
     if (!buffers.contains(init->get()))
       assign(init->get(), buffer);
-    if (Value input = inPlaceInput(generic); input && !buffers.contains(input))
+    Value input = inPlaceInput(generic);
+    if (input && !buffers.contains(input) &&
+        (rows.contains(buffer) || !widthWithPadding(input)))
       assign(input, buffer);
+  }
+
+  // Of short rows whose last vector is not whole. What is stored under a mask
+  // is not read again before it has reached the cache.
+  std::optional<int64_t> widthWithPadding(Value value) const {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t width = type.getRank() == outer + 1 ? type.getShape().back() : 1;
+    int64_t bits = type.getElementTypeBitWidth();
+    int64_t vector = lanes.hasMasks && bits >= 32 ? lanes.vectorBits / bits : 1;
+    if (width <= 1 || width % vector == 0 ||
+        width * bits > 8 * mostShortRowBytes)
+      return std::nullopt;
+    return llvm::alignTo(width, vector);
   }
 
   Value rowOf(Value value) {
@@ -70,9 +88,20 @@ private:
     SmallVector<int64_t> shape(type.getShape());
     std::fill_n(shape.begin(), outer, 1);
     shape[tiled] = tile;
+    SmallVector<int64_t> room = shape;
+    std::optional<int64_t> width = widthWithPadding(value);
+    if (width)
+      room.back() = *width;
     Value row = memref::AllocaOp::create(
-        b, MemRefType::get(shape, type.getElementType()),
+        b, MemRefType::get(room, type.getElementType()),
         b.getI64IntegerAttr(64));
+    if (width) {
+      SmallVector<OpFoldResult> zeros(shape.size(), number(b, 0)),
+          ones(shape.size(), number(b, 1));
+      row = memref::SubViewOp::create(
+          b, row, zeros, getAsIndexOpFoldResult(b.getContext(), shape), ones);
+      padded.insert(row);
+    }
     rows.insert(row);
     return row;
   }
@@ -81,8 +110,9 @@ private:
   int64_t outer;
   unsigned tiled;
   int64_t tile;
+  Lanes lanes;
   DenseMap<Value, Value> buffers;
-  DenseSet<Value> rows;
+  DenseSet<Value> rows, padded;
 };
 
 void forEach(ImplicitLocOpBuilder &b, OpFoldResult begin, OpFoldResult end,
@@ -157,7 +187,7 @@ public:
       : b(b), body(own.getBodyBlock()), outer(schedule.getOuter()),
         tiled(tiledLoop(extentsOf(body, outer), shares())),
         tile(schedule.getTile()), lanes(lanes),
-        buffers(b, own, arguments, outer, tiled, tile), sizes(outer) {}
+        buffers(b, own, arguments, outer, tiled, tile, lanes), sizes(outer) {}
 
   LogicalResult addSteps();
   LogicalResult emit() {
@@ -169,6 +199,37 @@ private:
   struct RowNest {
     Nest nest;
     SmallVector<bool> isInTile; // per operand
+
+    // Its offsets, relative to the tile where it lies there.
+    void enterTile(ImplicitLocOpBuilder &b, unsigned tiled, OpFoldResult at) {
+      for (auto [operand, isLocal] : llvm::zip(nest.operands, isInTile))
+        if (isLocal)
+          operand.offset = subtract(b, operand.offset,
+                                    multiply(b, operand.strides[tiled], at));
+    }
+    // Whether it makes one number for each row of others.
+    bool isColumn(unsigned outer) const {
+      auto op = nest.op;
+      auto isBuffer = [](const NestOperand &operand) {
+        return operand.buffer != nullptr;
+      };
+      return llvm::any_of(ArrayRef(nest.operands).drop_back(), isBuffer) &&
+             !op.hasIndexSemantics() &&
+             llvm::all_of(ArrayRef(nest.loops).drop_front(outer),
+                          [](const Loop &loop) {
+                            return isConstantIntValue(loop.size, 1);
+                          });
+    }
+    bool isShort(unsigned outer) const {
+      auto op = nest.op;
+      uint64_t bits =
+          getElementTypeOrSelf(op.getResultTypes()[0]).getIntOrFloatBitWidth();
+      for (const Loop &loop : ArrayRef(nest.loops).drop_front(outer))
+        bits = llvm::SaturatingMultiply<uint64_t>(
+            bits,
+            getConstantIntValue(loop.size).value_or(8 * mostShortRowBytes + 1));
+      return bits <= 8 * mostShortRowBytes;
+    }
   };
   // A product, or operations that a row goes through one after another.
   struct Step {
@@ -182,6 +243,9 @@ private:
   using Place = SmallVector<OpFoldResult>;
 
   llvm::SmallBitVector shares();
+  bool hasProducts() const {
+    return llvm::any_of(steps, [](const Step &step) { return step.product; });
+  }
   LogicalResult learnSizes();
   FailureOr<SmallVector<unsigned>> outerLoopsOf(KernelOp product);
   LogicalResult addNest(linalg::GenericOp generic);
@@ -190,7 +254,10 @@ private:
   void forEachPlace(Place at);
   void forEachTile(Place at);
   void emitTile(const Place &at, int64_t rows);
-  void emitRow(Step &step, const Place &at, OpFoldResult row);
+  void emitTogether(ArrayRef<RowNest> nests, const Place &at,
+                    OpFoldResult rows);
+  void emitRow(ArrayRef<RowNest> nests, const Place &at, OpFoldResult row);
+  void emitColumn(RowNest nest, const Place &at, OpFoldResult rows);
   void emitProduct(Step &step, const Place &at, int64_t rows);
 
   ImplicitLocOpBuilder &b;
@@ -272,6 +339,7 @@ LogicalResult Emitter::addNest(linalg::GenericOp generic) {
   SmallVector<bool> isInTile;
   for (auto [operand, buffer] : llvm::zip(nest->operands, operands)) {
     isInTile.push_back(buffers.isRow(buffer));
+    operand.isPadded = buffers.isPadded(buffer);
     if (!isInTile.back())
       continue;
     // Its rows lie one behind the other.
@@ -345,6 +413,15 @@ void Emitter::forEachTile(Place at) {
     forEach(b, from, to, rows, body, marks);
   };
   OpFoldResult extent = sizes[tiled];
+  if (tile > 1 && !hasProducts())
+    return forEach(
+        b, number(b, 0), extent, tile,
+        [&](OpFoldResult begin) {
+          at[tiled] = begin;
+          emitTogether(steps.front().nests, at,
+                       minimum(b, number(b, tile), subtract(b, extent, begin)));
+        },
+        marks);
   if (std::optional<int64_t> known = getConstantIntValue(extent)) {
     for (RowTiles group : balancedTiles(*known, tile))
       tiles(number(b, group.start),
@@ -378,24 +455,54 @@ void Emitter::forEachTile(Place at) {
 }
 
 void Emitter::emitTile(const Place &at, int64_t rows) {
+  auto isShort = [&](const RowNest &nest) { return nest.isShort(outer); };
   for (Step &step : steps)
     if (step.product)
       emitProduct(step, at, rows);
+    else if (rows > 1 && llvm::all_of(step.nests, isShort))
+      emitTogether(step.nests, at, number(b, rows));
     else
       forEach(b, number(b, 0), number(b, rows), 1,
-              [&](OpFoldResult row) { emitRow(step, at, row); });
+              [&](OpFoldResult row) { emitRow(step.nests, at, row); });
 }
 
-void Emitter::emitRow(Step &step, const Place &at, OpFoldResult row) {
-  for (auto [nest, isInTile] : step.nests) {
-    for (auto [operand, isLocal] : llvm::zip(nest.operands, isInTile))
-      if (isLocal)
-        operand.offset = subtract(
-            b, operand.offset, multiply(b, operand.strides[tiled], at[tiled]));
-    for (unsigned loop = outer; loop-- > 0;)
-      nest.fix(b, loop, loop == tiled ? add(b, at[loop], row) : at[loop]);
-    emitNest(b, nest, lanes);
+// Short rows wait for each other's sums: all go through what ends with a number
+// for each, then these numbers are computed side by side.
+void Emitter::emitTogether(ArrayRef<RowNest> rest, const Place &at,
+                           OpFoldResult rows) {
+  auto isColumn = [&](const RowNest &nest) { return nest.isColumn(outer); };
+  while (!rest.empty()) {
+    ArrayRef<RowNest> run(rest.begin(), llvm::find_if(rest, isColumn));
+    if (!run.empty())
+      forEach(b, number(b, 0), rows, 1,
+              [&](OpFoldResult row) { emitRow(run, at, row); });
+    rest = rest.drop_front(run.size());
+    for (; !rest.empty() && isColumn(rest.front()); rest = rest.drop_front())
+      emitColumn(rest.front(), at, rows);
   }
+}
+
+void Emitter::emitRow(ArrayRef<RowNest> nests, const Place &at,
+                      OpFoldResult row) {
+  for (RowNest each : nests) {
+    each.enterTile(b, tiled, at[tiled]);
+    for (unsigned loop = outer; loop-- > 0;)
+      each.nest.fix(b, loop, loop == tiled ? add(b, at[loop], row) : at[loop]);
+    emitNest(b, each.nest, lanes);
+  }
+}
+
+void Emitter::emitColumn(RowNest each, const Place &at, OpFoldResult rows) {
+  each.enterTile(b, tiled, at[tiled]);
+  for (NestOperand &operand : each.nest.operands)
+    if (!operand.scalar)
+      operand.offset = add(b, operand.offset,
+                           multiply(b, operand.strides[tiled], at[tiled]));
+  each.nest.loops[tiled].size = rows;
+  for (unsigned loop = outer; loop-- > 0;)
+    if (loop != tiled)
+      each.nest.fix(b, loop, at[loop]);
+  emitNest(b, each.nest, lanes);
 }
 
 void Emitter::emitProduct(Step &step, const Place &at, int64_t rows) {

@@ -5,6 +5,10 @@
 
 namespace onnxc {
 
+// The sums of a row that is no longer take longer than all else that is done
+// with it. So several such rows go through a body together.
+constexpr int64_t mostShortRowBytes = 1024;
+
 // `arguments` are the kernel's operands in a function of its own.
 llvm::LogicalResult emitRows(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                              mlir::ValueRange arguments);

@@ -282,6 +282,25 @@ bool isProduct(KernelOp kernel, const Group &group) {
          !kernel.readsOutput(kernel->getOpOperand(kernel.getInputs().size()));
 }
 
+// How many short rows go through the body together: the sums of one would take
+// longer than all else that is done with it. Bare machines count their stack.
+int64_t rowsTogether(const Group &group, TargetAttr target) {
+  constexpr int64_t mostRows = 16, leastRows = 4;
+  if (!target || !target.getVectorBits() || !target.getHeap())
+    return 1;
+  unsigned outer = group.outer.size();
+  for (Operation *op : group.ops)
+    for (OpOperand &operand : op->getOpOperands())
+      if (isByRows(cast<linalg::GenericOp>(op).getMatchingIndexingMap(&operand),
+                   outer) &&
+          rowBytes(operand.get(), outer) > mostShortRowBytes)
+        return 1;
+  int64_t count = group.outer[tiledLoop(group.outer, {})];
+  if (ShapedType::isDynamic(count))
+    return mostRows;
+  return count < leastRows ? 1 : std::min(count, mostRows);
+}
+
 // Rows that take as long to multiply with what they share as it takes to come
 // from behind L2.
 int64_t rowsOfStream(TargetAttr target) {
@@ -435,7 +454,10 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   // Bare machines count their stack.
   if (target && target.getHeap() && group.ops.size() > 1)
     addProducts(group, target);
-  chooseTile(group);
+  if (group.products.empty())
+    group.tile = rowsTogether(group, target);
+  else
+    chooseTile(group);
   if (group.ops.size() < 2)
     return std::nullopt;
   return group;
@@ -544,10 +566,9 @@ ContractionAttr byPanels(KernelOp product, int64_t rows, TargetAttr target) {
     shape.taken = registersForConstants;
     schedule = chooseSchedule(product.getContext(), target, shape);
   }
-  return ContractionAttr::get(product.getContext(), schedule.getRows(),
-                              schedule.getColumns(), schedule.getVector(),
-                              LoopOrder::Panels, 0, 1, 0,
-                              schedule.getPartial());
+  return ContractionAttr::get(
+      product.getContext(), schedule.getRows(), schedule.getColumns(),
+      schedule.getVector(), LoopOrder::Panels, 0, 1, 0, schedule.getPartial());
 }
 
 void formKernel(const Group &group, TargetAttr target) {

@@ -31,6 +31,8 @@ struct NestOperand {
   mlir::Value buffer;
   mlir::OpFoldResult offset;
   llvm::SmallVector<mlir::OpFoldResult> strides; // one per loop
+  // Nobody minds what is written behind its rows, up to a whole vector.
+  bool isPadded = false;
 };
 
 struct Loop {
