@@ -123,6 +123,8 @@ public:
 
   void collapseInto(unsigned inner,
                     ArrayRef<SmallVector<unsigned> *> groups) const {
+    if (isConstantIntValue(nest.sizes[inner], 1))
+      return; // it is no loop that others could become
     SmallVector<unsigned> loops = {inner};
     for (auto *group : groups) {
       SmallVector<unsigned> candidates = *group;

@@ -224,6 +224,11 @@ def convolutions():
         [1, 48, 22, "w"], 33, (3, 3), sizes=[[1, 48, 22, 3], [1, 48, 22, 17]])
     # Rows of a tile and each number that is left of them.
     widths = [[1, 20, 2, width] for width in (*range(1, 17), 29, 43)]
+    tall = [[1, 24, height, 1] for height in (1, 5, 14, 15, 29, 200)]
+    yield "1x1, one column, every height", convolution([1, 24, "h", 1], 4, (1, 1), sizes=tall)
+    yield "3x1, one column, every height", convolution([1, 24, "h", 1], 40, (3, 1), sizes=tall, pads=[1, 0, 1, 0])
+    yield "1x1, one column, any batch", convolution(
+        ["n", 24, "h", 1], 36, (1, 1), sizes=[[3, *size[1:]] for size in tall] + tall)
     yield "1x1, every width", convolution([1, 20, 2, "w"], 40, (1, 1), sizes=widths)
     yield "3x3, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths, **same)
     for stride in (2, 3):
