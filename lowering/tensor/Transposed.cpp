@@ -6,9 +6,19 @@ using namespace mlir;
 
 namespace onnxc {
 
+// Those of a pad from what is padded: it has one user less then, and moves.
+static SmallVector<OpFoldResult> sizesOf(OpBuilder &builder, Location loc,
+                                         Value value) {
+  ReifiedRankedShapedTypeDims shapes;
+  auto pad = value.getDefiningOp<tensor::PadOp>();
+  if (pad && succeeded(reifyResultShapes(builder, pad, shapes)))
+    return shapes.front();
+  return tensor::getMixedSizes(builder, loc, value);
+}
+
 Value transposed(OpBuilder &builder, Location loc, Value value,
                  ArrayRef<int64_t> permutation) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
+  SmallVector<OpFoldResult> sizes = sizesOf(builder, loc, value);
   Value empty = tensor::EmptyOp::create(builder, loc,
                                         applyPermutation(sizes, permutation),
                                         getElementTypeOrSelf(value));

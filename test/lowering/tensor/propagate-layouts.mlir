@@ -175,6 +175,31 @@ func.func @windows_are_not_gathered(%x: tensor<16x20xf32>) -> tensor<20x16xf32> 
   return %y : tensor<20x16xf32>
 }
 
+// A pad of unknown size is moved as well: nothing asks for that size but what is moved with it.
+// CHECK-LABEL: @moves_before_any_pad
+// CHECK: %[[T:.*]] = linalg.transpose ins(%{{.*}} : tensor<16x?xf32>)
+// CHECK: %[[P:.*]] = tensor.pad %[[T]] low[1, 0] high[1, 0]
+// CHECK-NOT: tensor.pad
+// CHECK: linalg.generic {{.*}} ins(%[[P]],
+func.func @moves_before_any_pad(%x: tensor<16x?xf32>, %n: index) -> tensor<?x16xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty(%n) : tensor<?x16xf32>
+  %t = linalg.transpose ins(%x : tensor<16x?xf32>) outs(%e : tensor<?x16xf32>) permutation = [1, 0]
+  %p = tensor.pad %t low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %low : f32
+  } : tensor<?x16xf32> to tensor<?x16xf32>
+  %w = tensor.empty() : tensor<3xf32>
+  %f = linalg.fill ins(%low : f32) outs(%e : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %y = linalg.generic {indexing_maps = [#window, #tap, #pooled], iterator_types = ["parallel", "parallel", "reduction"]}
+       ins(%p, %w : tensor<?x16xf32>, tensor<3xf32>) outs(%f : tensor<?x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.maximumf %a, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
+
 // -----
 
 // CHECK-LABEL: @passes_what_reads_at_computed_indices
