@@ -139,7 +139,8 @@ def chains():
     for exclusive in (0, 1):
         for reverse in (0, 1):
             for shape, axis, sizes in (([5, 40], 0, None), ([3, 6, 5, 7], 1, None), ([3, 70001], -2, None),
-                                       ([1, 33], 0, None), (["a", 4, "b"], 1, [[2, 4, 37], [3, 4, 1], [1, 4, 70001]])):
+                                       ([1, 33], 0, None), (["a", 4, "b"], 1, [[2, 4, 37], [3, 4, 1], [1, 4, 70001]]),
+                                       (["a", "n", "b"], 1, [[2, 5, 37], [3, 1, 1], [2, 0, 9], [2, 3, 0]])):
                 yield f"CumSum of {shape} along {axis}, exclusive {exclusive}, reverse {reverse}", chain(shape, [
                     ("CumSum", "x a", "y", {"exclusive": exclusive, "reverse": reverse})], {"a": np.int64(axis)}, sizes)
     gelu = [("Div", "x r", "a", {}), ("Erf", "a", "e", {}), ("Add", "e one", "f", {}), ("Mul", "x f", "g", {}),

@@ -86,10 +86,9 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     return {insert(builder, store(scalars, value, x.element), carried[0], at)};
   }
 
-  // Vectors of elements behind the axis, which has some.
+  // Vectors of elements behind the axis.
   static bool goesInRows(ScanningOpInterface op, const Input &x, Index axis) {
-    if (!longestRow(op, x.element) || !axis.number ||
-        !x.sizes[axis.get()].number || x.sizes[axis.get()].is(0))
+    if (!longestRow(op, x.element) || !axis.number || x.sizes[axis.get()].is(0))
       return false;
     Index row = product(ArrayRef(x.sizes).drop_front(axis.get() + 1));
     return !row.number || row.get() >= shortestRow;
@@ -104,7 +103,8 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     Value from = reshaped(builder, x.lowered, x.sizes, flat);
     int64_t most = longestRow(op, x.element);
     Index blocks = ceilDiv(row, most);
-    Index width = ceilDiv(ceilDiv(row, blocks), shortestRow) * shortestRow;
+    Index width =
+        ceilDiv(ceilDiv(row, greatest(blocks, 1)), shortestRow) * shortestRow;
     auto block = [&](ArrayRef<Index> at, Tensors carried) {
       Index first = at[1] * width;
       Columns columns = {at[0], first, flat[1],
@@ -113,7 +113,9 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
       return Tensors{
           sumColumns(builder, op, x.element, from, carried[0], columns)};
     };
-    Value sums = visit(builder, {flat[0], blocks},
+    // An axis without elements has no first row.
+    Index outer = onnxc::select(sizes[axis] == 0, 0, flat[0]);
+    Value sums = visit(builder, {outer, blocks},
                        {emptyOf(builder, flat, x.element)}, block)[0];
     return reshaped(builder, sums, flat, x.sizes);
   }

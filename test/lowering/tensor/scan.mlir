@@ -33,4 +33,16 @@ func.func @axis_of_the_run(%x: tensor<3x40xf32>, %axis: tensor<i64>) -> tensor<3
   %y = "onnx.CumSum"(%x, %axis) <{exclusive = 0 : i64, reverse = 0 : i64}> : (tensor<3x40xf32>, tensor<i64>) -> tensor<3x40xf32>
   return %y : tensor<3x40xf32>
 }
+
+// An axis of unknown length may have no first row, and then no column is visited.
+// CHECK-LABEL: @columns_of_any_length
+// CHECK: %[[NONE:.*]] = arith.cmpi eq, %{{.*}}, %c0{{.*}} : index
+// CHECK: arith.select %[[NONE]]
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<40xf32>) outs({{.*}} : tensor<40xf32>, tensor<40xf32>)
+// CHECK: scf.for {{.*}} -> (tensor<40xf32>, tensor<3x?x40xf32>)
+func.func @columns_of_any_length(%x: tensor<3x?x5x8xf32>) -> tensor<3x?x5x8xf32> {
+  %axis = "onnx.Constant"() <{value = dense<1> : tensor<i64>}> : () -> tensor<i64>
+  %y = "onnx.CumSum"(%x, %axis) <{exclusive = 0 : i64, reverse = 0 : i64}> : (tensor<3x?x5x8xf32>, tensor<i64>) -> tensor<3x?x5x8xf32>
+  return %y : tensor<3x?x5x8xf32>
+}
 }
