@@ -206,11 +206,9 @@ bool readsCount(Pool &pool, Type wide) {
   return !count.use_empty();
 }
 
-// The counts along a dimension as a constant, where they are known: the finish
-// is elementwise then and joins the fold.
-Value constantCounts(Pool &pool, const WindowDim &dim, Type wide) {
-  auto type = dyn_cast<FloatType>(wide);
-  if (!type || !dim.result.number || isCountFixed(pool, dim))
+// The counts along a dimension as a constant, where they are known.
+Value constantCounts(Pool &pool, const WindowDim &dim, FloatType type) {
+  if (!dim.result.number)
     return {};
   SmallVector<APFloat> counts;
   for (int64_t at = 0; at < *dim.result.number; ++at) {
@@ -227,6 +225,28 @@ Value constantCounts(Pool &pool, const WindowDim &dim, Type wide) {
                                    DenseElementsAttr::get(tensor, counts));
 }
 
+// The counts along a dimension, so that the finish is elementwise and joins the
+// fold; null where they do not differ.
+Value countsOf(Pool &pool, const WindowDim &dim, Type wide) {
+  auto type = dyn_cast<FloatType>(wide);
+  if (!type || isCountFixed(pool, dim))
+    return {};
+  if (Value counts = constantCounts(pool, dim, type))
+    return counts;
+  ImplicitLocOpBuilder &builder = pool.builder;
+  auto body = [&](ScalarBuilder &scalars, ArrayRef<Scalar>) {
+    ImplicitLocOpBuilder &inside = scalars;
+    Index at = {inside, linalg::IndexOp::create(inside, 0)};
+    Scalar count =
+        number(scalars, countAlong(dim, at, pool.op.countsPadding()));
+    return SmallVector<Scalar>{cast(count, type)};
+  };
+  return generic(builder, ValueRange(), ArrayRef<Type>(),
+                 emptyOf(builder, Sizes{dim.result}, type), type,
+                 builder.getMultiDimIdentityMap(1), parallel(1), body)
+      .front();
+}
+
 Value finishWindows(Pool &pool, Value folded) {
   ImplicitLocOpBuilder &builder = pool.builder;
   Type wide = computeType(pool.element);
@@ -237,7 +257,7 @@ Value finishWindows(Pool &pool, Value folded) {
   SmallVector<unsigned> inputOf(pool.spatial(), 0); // with a dimension's counts
   bool isRead = readsCount(pool, wide);
   for (auto [i, dim] : llvm::enumerate(pool.window))
-    if (Value counts = isRead ? constantCounts(pool, dim, wide) : Value()) {
+    if (Value counts = isRead ? countsOf(pool, dim, wide) : Value()) {
       inputOf[i] = inputs.size();
       inputs.push_back(counts);
       maps.push_back(AffineMap::get(rank, 0, builder.getAffineDimExpr(1 + i)));

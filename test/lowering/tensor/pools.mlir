@@ -72,6 +72,21 @@ func.func @counts(%x: tensor<1x8x5x4xf32>) -> tensor<1x8x3x4xf32> {
   return %y : tensor<1x8x3x4xf32>
 }
 
+// Where only the run knows how many there are, it counts them for each row and each column first.
+// KERNEL-LABEL: @counts_of_the_run
+// KERNEL-COUNT-2: linalg.generic {{.*}} outs({{.*}} : tensor<?xf32>)
+// KERNEL: onnxc.kernel
+// KERNEL-NOT: linalg.index
+// KERNEL: arith.divf
+// KERNEL: onnxc.yield
+// KERNEL-NOT: arith.divf
+// KERNEL: return
+func.func @counts_of_the_run(%x: tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32> {
+  %y = "onnx.AveragePool"(%x) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32>
+  return %y : tensor<1x8x?x?xf32>
+}
+
 // Windows two apart share too little: a tile has one row of more channels.
 // KERNEL-LABEL: @apart
 // KERNEL: onnxc.kernel #onnxc.contraction<rows = 1,
