@@ -8,6 +8,9 @@
 
 namespace onnxc {
 
+// How long a row of an image is taken for that only the run knows.
+inline constexpr int64_t usualRow = 256;
+
 // lane floordiv maps * channels + within: a channel of the group that a lane is
 // in, where vectors hold several groups of `maps` lanes. Without `within` a
 // group has one channel.

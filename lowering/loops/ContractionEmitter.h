@@ -62,6 +62,9 @@ private:
 
   void walk(llvm::ArrayRef<int> steps, Tile tile);
   bool overlapsAtEnd();
+  std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
+  panelsInside(mlir::OpFoldResult whole);
+  void withoutEdges(llvm::function_ref<void()> body);
   void walkPanels(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanel(llvm::ArrayRef<int> steps, Tile &tile);
   void walkBlocks(llvm::ArrayRef<int> steps, Tile tile);

@@ -21,6 +21,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/SaveAndRestore.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace onnxc {
@@ -214,6 +216,50 @@ bool ContractionEmitter::overlapsAtEnd() {
          });
 }
 
+// To ask which lanes lie in the image takes as long as a few taps, so panels
+// between the ends of a row of unknown length do not.
+std::pair<OpFoldResult, OpFoldResult>
+ContractionEmitter::panelsInside(OpFoldResult whole) {
+  int64_t columns = nest.schedule.getColumns();
+  OpFoldResult begin = number(b, 0), end = whole;
+  for (auto &[key, access] : values.accesses) {
+    if (!access.edge)
+      continue;
+    const Edge &edge = *access.edge;
+    int64_t first = constantTerm(edge.index), last = first + 1,
+            step = coefficient(edge.index, nest.roles.vector);
+    for (auto [loop, size] : llvm::enumerate(nest.sizes)) {
+      int64_t apart = coefficient(edge.index, loop);
+      std::optional<int64_t> taps = getConstantIntValue(size);
+      if (apart == 0 || loop == nest.roles.vector)
+        continue;
+      if (apart < 0 || !taps ||
+          !llvm::is_contained(nest.roles.reductions, loop))
+        return {whole, whole};
+      last += apart * (*taps - 1);
+    }
+    OpFoldResult columnsInside =
+        add(b, floorDivide(b, subtract(b, edge.size, number(b, last)), step),
+            number(b, 1));
+    int64_t columnsBefore =
+        llvm::divideCeil(std::max<int64_t>(-first, 0), step);
+    begin =
+        maximum(b, begin, number(b, llvm::divideCeil(columnsBefore, columns)));
+    end = minimum(b, end, floorDivide(b, columnsInside, columns));
+  }
+  begin = minimum(b, begin, whole);
+  return {begin, maximum(b, begin, end)};
+}
+
+void ContractionEmitter::withoutEdges(llvm::function_ref<void()> body) {
+  SmallVector<std::pair<Access *, std::optional<Edge>>> edges;
+  for (auto &[key, access] : values.accesses)
+    edges.push_back({&access, std::exchange(access.edge, std::nullopt)});
+  body();
+  for (auto &[access, edge] : edges)
+    access->edge = edge;
+}
+
 void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   unsigned panel = values.panelLoop(), vector = nest.roles.vector;
   int64_t columns = nest.schedule.getColumns();
@@ -230,7 +276,7 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   }
   OpFoldResult full = floorDivide(b, size, columns);
   tile.vectors = columns / lanes;
-  forEach(number(b, 0), full, 1, [&](OpFoldResult at) {
+  auto wholePanel = [&](OpFoldResult at) {
     tile.loops[panel] = at;
     if (backwards) {
       OpFoldResult mirrored = subtract(b, subtract(b, full, number(b, 1)), at);
@@ -240,7 +286,18 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
               .getResult();
     }
     walkPanel(steps, tile);
+  };
+  bool hasEdges = llvm::any_of(values.accesses, [](auto &entry) {
+    return entry.second.edge.has_value();
   });
+  if (getConstantIntValue(size) || !hasEdges || backwards) {
+    forEach(number(b, 0), full, 1, wholePanel);
+  } else {
+    auto [begin, end] = panelsInside(full);
+    forEach(number(b, 0), begin, 1, wholePanel);
+    withoutEdges([&] { forEach(begin, end, 1, wholePanel); });
+    forEach(end, full, 1, wholePanel);
+  }
 
   tile.loops[panel] = full;
   OpFoldResult rest = subtract(b, size, multiply(b, full, number(b, columns)));

@@ -28,8 +28,6 @@ namespace {
 // Multiply-adds of a row that could be done while a pixel of a padded copy is
 // written and read.
 constexpr int64_t fillingCost = 8;
-// How long a row is taken for that only the run knows.
-constexpr int64_t usualRow = 256;
 
 // A kernel to be: its operations, the last of which makes its result.
 struct Group {

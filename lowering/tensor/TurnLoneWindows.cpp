@@ -46,6 +46,16 @@ OpOperand *imageOf(linalg::GenericOp root) {
   return nullptr;
 }
 
+// Whether several rows of a channel become one tile, as in pools that move by
+// one. Lanes at the ends of rows of unknown length are told from what is beside
+// the image by the run, which takes too long for a single row.
+bool sharesRows(linalg::GenericOp root, double moved) {
+  auto isRead = [&](OpOperand *input) {
+    return root.payloadUsesValueFromOperand(input);
+  };
+  return moved == 1 && llvm::count_if(root.getDpsInputOperands(), isRead) == 1;
+}
+
 // Compares cycles for a row of a channel's result. Along a row each sum waits
 // for the one before, or for its loads, two where elements are two apart.
 // Channels last, every element of image and result is moved once.
@@ -55,17 +65,20 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
   ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
   AffineMap map = root.getMatchingIndexingMap(image);
   double read = 1, step = 1, pixels = 1;
+  bool isKnown = true;
   for (int64_t i = 1, last = output.size() - 2; i <= last; ++i) {
     unsigned loop = cast<AffineDimExpr>(output[i]).getPosition();
     step = coefficient(map.getResult(i), loop);
     read *= step;
-    pixels = extents[loop];
+    isKnown &= !ShapedType::isDynamic(extents[loop]);
+    pixels = isKnown ? extents[loop] : usualRow;
   }
   double taps = 1;
   for (unsigned loop = 0; loop < extents.size(); ++loop)
     if (linalg::isReductionIterator(root.getIteratorTypesArray()[loop]))
       taps *= ShapedType::isDynamic(extents[loop]) ? 0 : extents[loop];
-  if (pixels < 0 || taps == 0 || (step != 1 && step != 2))
+  if ((!isKnown && !sharesRows(root, read)) || taps == 0 ||
+      (step != 1 && step != 2))
     return false;
   double lanes = target.getVectorBits() / 32,
          vectors = std::ceil(pixels / lanes);

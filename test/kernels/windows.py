@@ -393,6 +393,15 @@ def lone_windows():
             yield f"{kind} 3x4, stride 2 and 3, every size, rounded up: {ceil}", pool(
                 kind, [1, 3, "h", "w"], [3, 4], strides=[2, 3], pads=[1, 0, 0, 2], ceil_mode=ceil,
                 sizes=[[1, 3, 3 + more, 30 - more] for more in range(7)])
+    images = [[1, 3, height, width] for height, width in (
+        (1, 1), (2, 15), (3, 16), (9, 17), (7, 18), (8, 31), (10, 32), (16, 33), (5, 48), (6, 64), (4, 66), (3, 130))]
+    for kind in ("MaxPool", "AveragePool"):
+        for name, kernel, pads, more in (("3x3", [3, 3], [1] * 4, {}), ("2x2", [2, 2], [0, 0, 1, 1], {}),
+                                         ("1x7", [1, 7], [0, 3, 0, 3], {}), ("1x40", [1, 40], [0, 19, 0, 20], {}),
+                                         ("3x3, far pads", [3, 3], [2, 2, 2, 2], {}),
+                                         ("3x3, dilated", [3, 3], [2] * 4, {"dilations": [2, 2]})):
+            yield f"{kind} {name}, any image", pool(kind, [1, 3, "h", "w"], kernel, images, pads=pads, **more)
+        yield f"{kind} of any row", pool(kind, ["n", 4, "t"], [3], [[2, 4, t] for t in (1, 15, 16, 17, 64, 97)], pads=[1, 1])
     yield "MaxPool 3x3, stride 2, batch and height of the run", pool(
         "MaxPool", ["n", 3, "h", 65], [3, 3], strides=[2, 2], pads=[1] * 4, sizes=[[1, 3, 7, 65], [2, 3, 20, 65]])
     for stride in (1, 2, 3):

@@ -51,4 +51,42 @@ func.func @behind_a_convolution(%x: tensor<1x8x64x64xf32>) -> tensor<1x8x32x32xf
       : (tensor<1x8x64x64xf32>) -> (tensor<1x8x32x32xf32>, tensor<1x8x32x32xi64>)
   return %y : tensor<1x8x32x32xf32>
 }
+
+// Rows of unknown length are taken for long ones. At their ends lanes are told from what is beside the image; in between
+// nothing is masked.
+// CHECK-LABEL: @pool_of_any_image
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+// CODE-LABEL: func.func private @k_{{.*}}memref<1x8x?x?xf32>
+// CODE: vector.maskedload
+// CODE: vector.store
+// CODE: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1
+// CODE-NOT: vector.maskedload
+// CODE: vector.store
+// CODE: vector.maskedload
+// CODE: vector.store
+func.func @pool_of_any_image(%x: tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32> {
+  %y, %places = "onnx.MaxPool"(%x) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x8x?x?xf32>) -> (tensor<1x8x?x?xf32>, tensor<1x8x?x?xi64>)
+  return %y : tensor<1x8x?x?xf32>
+}
+
+// How many elements a window has is a factor of each row and of each column.
+// CHECK-LABEL: @mean_of_any_image
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @mean_of_any_image(%x: tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32> {
+  %y = "onnx.AveragePool"(%x) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32>
+  return %y : tensor<1x8x?x?xf32>
+}
+
+// No tile has several of these rows, each of which would ask.
+// CHECK-LABEL: @strided_pool_of_any_image
+// CHECK: linalg.transpose
+func.func @strided_pool_of_any_image(%x: tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32> {
+  %y, %places = "onnx.MaxPool"(%x) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
+      : (tensor<1x8x?x?xf32>) -> (tensor<1x8x?x?xf32>, tensor<1x8x?x?xi64>)
+  return %y : tensor<1x8x?x?xf32>
+}
 }
