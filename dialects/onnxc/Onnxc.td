@@ -45,7 +45,7 @@ def CreepOp : OnnxcOp<"creep", [Pure, SameOperandsAndResultType] # ElementwiseMa
   let description = [{
     The value itself. It comes from a table, and wherever a row of the table has one, the next row has the same or one
     that is greater by at most `step`: what the lanes of a vector read there lies within `step` vectors, which are
-    loaded once.
+    loaded once. Of a table of the run that is `mostly` so: where it is not, lanes are read one by one.
 
     ```mlir
     %near = onnxc.creep %position by 2 : index
@@ -53,9 +53,9 @@ def CreepOp : OnnxcOp<"creep", [Pure, SameOperandsAndResultType] # ElementwiseMa
     ```
   }];
   let arguments = (ins SignlessIntegerOrIndexLike:$position,
-      ConfinedAttr<DefaultValuedAttr<I64Attr, "1">, [IntPositive]>:$step);
+      ConfinedAttr<DefaultValuedAttr<I64Attr, "1">, [IntPositive]>:$step, UnitAttr:$mostly);
   let results = (outs SignlessIntegerOrIndexLike:$result);
-  let assemblyFormat = "$position (`by` $step^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$position (`by` $step^)? (`mostly` $mostly^)? attr-dict `:` type($result)";
 }
 
 def AllocateOp : OnnxcOp<"allocate"> {

@@ -1,8 +1,10 @@
 #include "lowering/loops/LaneBody.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/loops/IndexMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -111,8 +113,7 @@ LoadForm loadFormOf(memref::LoadOp load, int64_t lanes, bool permutes,
     return LoadForm::EachLane;
   if (change(last) == Change::ByOne)
     return LoadForm::Vector;
-  bool fits = permutes && type.getElementTypeBitWidth() == 32 &&
-              !type.isDynamicDim(type.getRank() - 1);
+  bool fits = permutes && type.getElementTypeBitWidth() == 32;
   return fits && last.getDefiningOp<CreepOp>() ? LoadForm::Window
                                                : LoadForm::EachLane;
 }
@@ -280,6 +281,12 @@ Value LaneBody::permuted(Value vector, Value places) {
   return vector::FromElementsOp::create(b, type, elements);
 }
 
+// Of the row that is read.
+Value LaneBody::lengthOf(memref::LoadOp load) {
+  return asValue(b, memref::getMixedSize(b, b.getLoc(), load.getMemRef(),
+                                         load.getMemRefType().getRank() - 1));
+}
+
 // A vector of a row that begins at `first`; a row that is shorter than that is
 // loaded as a whole.
 Value LaneBody::loadPart(memref::LoadOp load, Value first) {
@@ -291,32 +298,87 @@ Value LaneBody::loadPart(memref::LoadOp load, Value first) {
   auto type = VectorType::get({lanes}, load.getType());
   if (length >= lanes)
     return vector::LoadOp::create(b, type, load.getMemRef(), at);
-  SmallVector<bool> isInRow(lanes);
-  std::fill_n(isInRow.begin(), length, true);
-  Value inRow = arith::ConstantOp::create(b, b.getBoolVectorAttr(isInRow));
+  OpFoldResult count = number(b, length);
+  if (ShapedType::isDynamic(length))
+    count = minimum(b, lengthOf(load), number(b, lanes));
+  Value inRow = firstLanes(b, lanes, count);
   Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
   return vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, inRow,
                                       zeros);
+}
+
+// The element at a position in the row.
+Value LaneBody::loadAt(memref::LoadOp load, Value position) {
+  SmallVector<Value> at;
+  for (Value index : load.getIndices().drop_back())
+    at.push_back(get(index));
+  at.push_back(position);
+  return memref::LoadOp::create(b, load.getMemRef(), at);
 }
 
 // All lanes lie in as many vectors side by side as a position may advance by,
 // from the first lane's on. One that would leave the row ends with it.
 Value LaneBody::loadWindow(memref::LoadOp load) {
   auto creep = load.getIndices().back().getDefiningOp<CreepOp>();
-  Value positions = get(creep);
   int64_t length = load.getMemRefType().getShape().back();
-  int64_t parts =
-      std::min<int64_t>(creep.getStep(), llvm::divideCeil(length, lanes));
+  int64_t parts = creep.getStep();
+  if (!ShapedType::isDynamic(length))
+    parts = std::min<int64_t>(parts, llvm::divideCeil(length, lanes));
+  Value positions = get(creep);
+  return creep.getMostly() ? loadIfWindow(load, positions, parts)
+                           : loadParts(load, positions, parts);
+}
+
+// Lanes that do not exist are where the first one is.
+Value LaneBody::loadIfWindow(memref::LoadOp load, Value positions,
+                             int64_t parts) {
+  auto type = cast<VectorType>(positions.getType());
+  Value first = vector::BroadcastOp::create(
+      b, type, vector::ExtractOp::create(b, positions, int64_t(0)));
+  if (mask)
+    positions = arith::SelectOp::create(b, mask, positions, first);
+  auto places = VectorType::get({lanes}, b.getI32Type());
+  Value behind = arith::IndexCastOp::create(
+      b, places, arith::SubIOp::create(b, positions, first));
+  Value within = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::ult, behind,
+      arith::ConstantOp::create(
+          b, DenseElementsAttr::get(places, APInt(32, parts * lanes))));
+  Value all =
+      vector::ReductionOp::create(b, vector::CombiningKind::AND, within);
+  auto window = [&](OpBuilder &, Location) {
+    scf::YieldOp::create(b, loadParts(load, positions, parts));
+  };
+  auto eachLane = [&](OpBuilder &, Location) {
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      elements.push_back(
+          loadAt(load, vector::ExtractOp::create(b, positions, lane)));
+    scf::YieldOp::create(
+        b, vector::FromElementsOp::create(
+               b, VectorType::get({lanes}, load.getType()), elements)
+               .getResult());
+  };
+  return scf::IfOp::create(b, all, window, eachLane).getResult(0);
+}
+
+Value LaneBody::loadParts(memref::LoadOp load, Value positions, int64_t parts) {
+  int64_t length = load.getMemRefType().getShape().back();
   auto places = VectorType::get({lanes}, b.getI32Type());
   Value narrow = arith::IndexCastOp::create(b, places, positions);
   Value start = vector::ExtractOp::create(b, positions, int64_t(0));
   Value last =
-      arith::ConstantIndexOp::create(b, std::max<int64_t>(length - lanes, 0));
+      ShapedType::isDynamic(length)
+          ? asValue(b, maximum(b, subtract(b, lengthOf(load), number(b, lanes)),
+                               number(b, 0)))
+          : arith::ConstantIndexOp::create(b,
+                                           std::max<int64_t>(length - lanes, 0))
+                .getResult();
   Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(places));
   Value result;
   for (int64_t part = 0; part < parts; ++part) {
     Value first = last;
-    if (length > lanes)
+    if (ShapedType::isDynamic(length) || length > lanes)
       first = arith::MinSIOp::create(
           b,
           b.createOrFold<arith::AddIOp>(

@@ -84,7 +84,13 @@ private:
   bool runLoad(mlir::memref::LoadOp load);
   mlir::Value loadVector(mlir::memref::LoadOp load);
   mlir::Value loadWindow(mlir::memref::LoadOp load);
+  mlir::Value loadIfWindow(mlir::memref::LoadOp load, mlir::Value positions,
+                           int64_t parts);
+  mlir::Value loadParts(mlir::memref::LoadOp load, mlir::Value positions,
+                        int64_t parts);
   mlir::Value loadPart(mlir::memref::LoadOp load, mlir::Value first);
+  mlir::Value loadAt(mlir::memref::LoadOp load, mlir::Value position);
+  mlir::Value lengthOf(mlir::memref::LoadOp load);
   mlir::Value permuted(mlir::Value vector, mlir::Value places);
 
   mlir::ImplicitLocOpBuilder &b;

@@ -320,4 +320,20 @@ def computed_positions():
     yield "Gather of columns", chain([7, 40], [("Gather", "x i", "y", {"axis": 1})], {"i": np.int64([39, -2, 0, 5])})
 
 
-KINDS = (rows, boxes, chains, selections, computed_positions)
+def resized_images():
+    """Images of any size, channels in front. A scale of the run may be far from what is usual."""
+    images = [[2, 3, height, width] for height, width in ((1, 1), (3, 9), (5, 15), (9, 16), (4, 31), (12, 70))]
+    for mode in ("nearest", "linear", "cubic"):
+        for scale in (0.3, 0.5, 1.5, 2, 3):
+            yield f"Resize, any image, {mode}, by {scale}", chain(
+                [2, 3, "h", "w"], [("Resize", "x - s", "y", {"mode": mode})], {"s": np.float32([1, 1, scale, scale])},
+                images[1:])
+        for wider, narrower in ((1, 5), (5, 1), (3, 2)):
+            yield f"Resize, any image, {mode}, to {wider} / {narrower} of its size", chain(
+                [2, 3, "h", "w"], [("Shape", "x", "n", {}), ("Mul", "n m", "p", {}), ("Div", "p d", "s", {}),
+                                   ("Resize", "x - - s", "y", {"mode": mode})],
+                {"m": np.int64([1, 1, wider, wider]), "d": np.int64([1, 1, narrower, narrower])},
+                images if narrower == 1 else images[3:4] + images[5:])
+
+
+KINDS = (rows, boxes, chains, selections, computed_positions, resized_images)

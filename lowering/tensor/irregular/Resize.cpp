@@ -66,7 +66,8 @@ Value resample(ImplicitLocOpBuilder &builder, const Resampling &how,
         Index position = asPosition(inner, args[i * perAxis + tap]);
         at[axis.dim] = position;
         if (int64_t step = tables[i].step)
-          at[axis.dim] = {inner, CreepOp::create(inner, position.value, step)};
+          at[axis.dim] = {inner, CreepOp::create(inner, position.value, step,
+                                                 !tables[i].isCertain)};
       }
       return load(scalars, extract(inner, image, at), from);
     };
@@ -250,7 +251,10 @@ struct LowerResize : OpConversionPattern<ResizeOp> {
       if (failed(require(builder, axis.to >= 0, Status::Value, op,
                          "a size is negative", "sizes")) ||
           failed(require(builder, axis.from > 0, Status::Shape, op,
-                         "has no elements", "X")))
+                         "has no elements", "X")) ||
+          (!axis.from.number &&
+           failed(require(builder, axis.from <= INT32_MAX, Status::Shape, op,
+                          "has too many elements along an axis", "X"))))
         return failure();
     }
     while (!axes.empty()) {

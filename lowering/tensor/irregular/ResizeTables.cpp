@@ -170,13 +170,21 @@ int64_t stepOf(ArrayRef<DenseElementsAttr> tables) {
   return step <= mostStep ? step : 0;
 }
 
+// The same by the scale, where the run makes the tables.
+int64_t usualStepOf(const ResizedAxis &axis) {
+  APFloat scale(1.0);
+  (void)matchPattern(axis.scale, m_ConstantFloat(&scale));
+  double step = std::ceil(1 / scale.convertToDouble());
+  return step >= 1 && step <= mostStep ? int64_t(step) : 0;
+}
+
 } // namespace
 
 ResizeTables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
                       const ResizedAxis &axis, Type share) {
   int64_t taps = *how.neighbours(axis);
-  // Narrow positions fill vectors better.
-  bool narrow = axis.from.number && *axis.from.number <= INT32_MAX;
+  // Narrow positions fill vectors better; those of the run are found to be.
+  bool narrow = !axis.from.number || *axis.from.number <= INT32_MAX;
   Type position = narrow ? builder.getI32Type() : builder.getI64Type();
   SmallVector<Value> empties;
   for (Type type : {position, share})
@@ -211,8 +219,9 @@ ResizeTables tablesOf(ImplicitLocOpBuilder &builder, const Resampling &how,
   SmallVector<DenseElementsAttr> known = foldTables(loop);
   for (auto [result, value] : llvm::zip(results, known))
     result = arith::ConstantOp::create(builder, value);
-  if (!known.empty())
-    tables.step = stepOf(ArrayRef(known).take_front(taps));
+  tables.isCertain = !known.empty();
+  tables.step = tables.isCertain ? stepOf(ArrayRef(known).take_front(taps))
+                                 : usualStepOf(axis);
   tables.positions.assign(results.begin(), results.begin() + taps);
   tables.shares.assign(results.begin() + taps, results.end());
   return tables;

@@ -36,6 +36,7 @@ struct Resampling {
 struct ResizeTables {
   llvm::SmallVector<mlir::Value> positions, shares;
   int64_t step = 0; // the most that positions advance by, if that is little
+  bool isCertain = false; // that they never advance by more
 };
 ResizeTables tablesOf(mlir::ImplicitLocOpBuilder &builder,
                       const Resampling &how, const ResizedAxis &axis,

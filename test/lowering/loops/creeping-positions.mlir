@@ -68,4 +68,31 @@ func.func @positions_that_advance_by_two_lie_in_two_vectors(
   }
   return
 }
+
+// Positions of the run mostly do: lanes are compared with the vector, and read one by one where one is not in it. A row
+// of unknown length may be shorter than a vector.
+// CHECK-LABEL: @positions_of_the_run_mostly_lie_in_one_vector
+// CHECK: %[[WITHIN:.*]] = arith.cmpi ult, %{{.*}} : vector<8xi32>
+// CHECK: %[[ALL:.*]] = vector.reduction <and>, %[[WITHIN]]
+// CHECK: scf.if %[[ALL]]
+// CHECK: %[[LENGTH:.*]] = memref.dim
+// CHECK: vector.maskedload %{{.*}} : memref<?xf32>, vector<8xi1>, vector<8xf32>
+// CHECK: llvm.call_intrinsic "llvm.x86.avx2.permps"
+// CHECK: } else {
+// CHECK-COUNT-8: memref.load
+// What is left of the result: lanes that do not exist are where the first one is.
+// CHECK: arith.select %{{.*}} : vector<8xi1>, vector<8xindex>
+// CHECK-NOT: onnxc.creep
+func.func @positions_of_the_run_mostly_lie_in_one_vector(
+    %at: memref<?xi32>, %x: memref<?xf32>, %y: memref<?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%at : memref<?xi32>) outs(%y : memref<?xf32>) {
+  ^bb0(%p: i32, %o: f32):
+    %i = arith.index_cast %p : i32 to index
+    %near = onnxc.creep %i mostly : index
+    %a = memref.load %x[%near] : memref<?xf32>
+    linalg.yield %a : f32
+  }
+  return
+}
 }

@@ -38,3 +38,16 @@ func.func @shares_that_are_rounded(%x: tensor<3x9xf32>) -> tensor<3x6xf32> {
       coordinate_transformation_mode = "align_corners"} : (tensor<3x9xf32>, tensor<2xi64>) -> tensor<3x6xf32>
   return %y : tensor<3x6xf32>
 }
+
+// The run makes the tables of an axis of any size; the scale says by how much positions mostly advance.
+// CHECK-LABEL: @axis_of_any_size
+// CHECK: onnxc.check {{.*}}has too many elements along an axis
+// CHECK: tensor.empty(%{{.*}}) : tensor<?xi32>
+// CHECK: onnxc.creep %{{.*}} by 2 mostly : index
+// CHECK: return
+func.func @axis_of_any_size(%x: tensor<3x?xf32>) -> tensor<3x?xf32> {
+  %scales = "onnx.Constant"() {value = dense<[1.0, 0.7]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y = "onnx.Resize"(%x, %scales) {operandSegmentSizes = array<i32: 1, 0, 1, 0>, mode = "nearest"}
+      : (tensor<3x?xf32>, tensor<2xf32>) -> tensor<3x?xf32>
+  return %y : tensor<3x?xf32>
+}
