@@ -237,11 +237,14 @@ def turned_tiles():
 
 def selections():
     """Values of few digits, so that equal ones occur; places follow values in one tensor."""
-    def topk(shape, k, **attributes):
+    def topk(shape, k, sizes=None, **attributes):
         ranked = [("Round", "x", "r", {}), ("TopK", "r k", "v i", attributes), ("Cast", "i", "p", {"to": 1}),
                   ("Concat", "v p", "y", {"axis": 0})]
-        return chain(shape, ranked, {"k": np.int64([k])})
+        return chain(shape, ranked, {"k": np.int64([k])}, sizes)
     yield "TopK", topk([7, 50], 4)
+    for axis in (0, 1):
+        yield f"TopK of axis {axis}, any columns", topk(
+            ["a", "b", "c"], 5, [[9, 7, c] for c in (1, 3, 4, 7, 8, 15, 16, 17, 40)], axis=axis)
     yield "TopK of an axis between", topk([3, 40, 5], 6, axis=1)
     yield "TopK, the smallest", topk([4, 33], 5, largest=0)
     yield "TopK of all", topk([3, 20], 20)

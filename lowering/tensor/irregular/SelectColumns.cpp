@@ -105,20 +105,19 @@ private:
 int64_t lanesOfColumns(TopKOp op, const Input &x, int64_t axis, Index k) {
   int64_t lanes = axis + 1 < x.rank() ? lanesOfKeys(op, x, k) : 0;
   const Index &columns = x.sizes.back();
-  return lanes && k.get() <= mostBest && columns.number &&
-                 columns.get() >= lanes
-             ? lanes
-             : 0;
+  bool mayFill = !columns.number || columns.get() >= lanes;
+  return lanes && k.get() <= mostBest && mayFill ? lanes : 0;
 }
 
-// The last vector of columns begins where it still fits.
+// The last vector of columns begins where it still fits; of fewer columns than
+// that nothing is taken.
 Tensors selectColumns(ImplicitLocOpBuilder &b, const Input &x, int64_t axis,
                       int64_t k, int64_t lanes, bool largest, Tensors results) {
   ColumnSelector selector(b, x, axis, k, lanes, largest);
   Sizes blocks = x.sizes;
   Index columns = blocks.back();
   blocks[axis] = 1;
-  blocks.back() = ceilDiv(columns, lanes);
+  blocks.back() = onnxc::select(columns >= lanes, ceilDiv(columns, lanes), 0);
   return visit(b, blocks, std::move(results),
                [&](ArrayRef<Index> at, Tensors into) {
                  Sizes begin(at);

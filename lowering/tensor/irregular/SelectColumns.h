@@ -9,7 +9,7 @@ namespace onnxc {
 // not.
 int64_t lanesOfColumns(TopKOp op, const Input &x, int64_t axis, Index k);
 
-// Values and positions of all rows.
+// Values and positions of all rows, if the run finds as many columns as lanes.
 Tensors selectColumns(mlir::ImplicitLocOpBuilder &b, const Input &x,
                       int64_t axis, int64_t k, int64_t lanes, bool largest,
                       Tensors results);

@@ -118,12 +118,17 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
       results.truncate(2);
       return results;
     }
-    if (int64_t lanes = lanesOfColumns(op, x, axis, place.k))
-      return selectColumns(builder, x, axis, place.k.get(), lanes,
-                           op.getLargest(), std::move(results));
+    Condition isDone = place.k == 0;
+    if (int64_t lanes = lanesOfColumns(op, x, axis, place.k)) {
+      results = selectColumns(builder, x, axis, place.k.get(), lanes,
+                              op.getLargest(), std::move(results));
+      isDone = isDone || x.sizes.back() >= lanes;
+      if (isDone.isTrue())
+        return results;
+    }
     // The axis innermost, whichever it is; nothing to look at for no result.
     Sizes every = x.sizes;
-    every[axis] = onnxc::select(place.k == 0, 0, every[axis]);
+    every[axis] = onnxc::select(isDone, 0, every[axis]);
     std::swap(every[axis], every.back());
     auto offer = [&](ArrayRef<Index> position, Tensors best) {
       Sizes at(position);

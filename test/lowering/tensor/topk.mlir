@@ -69,4 +69,20 @@ func.func @apart(%x: tensor<1000x8xf32>) -> (tensor<10x8xf32>, tensor<10x8xi64>)
   %v, %i = "onnx.TopK"(%x, %k) {axis = 0 : i64} : (tensor<1000x8xf32>, tensor<1xi64>) -> (tensor<10x8xf32>, tensor<10x8xi64>)
   return %v, %i : tensor<10x8xf32>, tensor<10x8xi64>
 }
+
+// Fewer columns than lanes are looked at one by one, others a vector at a time.
+// CHECK-LABEL: @any_columns
+// CHECK-NOT: linalg.transpose
+// CHECK: %[[FILLS:.*]] = arith.cmpi sge, %{{.*}}, %c16
+// CHECK: arith.select %[[FILLS]], %{{.*}}, %c0
+// CHECK: vector.transfer_read {{.*}} tensor<30x?xf32>, vector<16xf32>
+// CHECK: arith.select %{{.*}}, %c0
+// CHECK: tensor.extract %{{.*}} : tensor<30x?xf32>
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @any_columns(%x: tensor<30x?xf32>) -> (tensor<5x?xf32>, tensor<5x?xi64>) {
+  %k = "onnx.Constant"() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
+  %v, %i = "onnx.TopK"(%x, %k) {axis = 0 : i64} : (tensor<30x?xf32>, tensor<1xi64>) -> (tensor<5x?xf32>, tensor<5x?xi64>)
+  return %v, %i : tensor<5x?xf32>, tensor<5x?xi64>
+}
 }
