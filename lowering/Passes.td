@@ -85,6 +85,24 @@ def FoldAffine : Pass<"fold-affine", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def OrderHeads : Pass<"order-heads", "mlir::ModuleOp"> {
+  let summary = "Puts the weights of projections in order, so that heads have their channels side by side";
+  let description = [{
+    Where an attention counts channels through the heads first, the columns of the projections in front of it and the rows
+    of the one behind it change places. Not with strict numerics.
+
+    ```mlir
+    %p = "onnx.MatMul"(%x, %w) : tensor<1x512x128xf32>
+    %q = "onnx.Reshape"(%p, ...) : tensor<1x512x32x4xf32>
+    %t = "onnx.Transpose"(%q) {perm = [0, 3, 1, 2]} : tensor<1x4x512x32xf32>
+    // becomes, with other columns of %w:
+    %q = "onnx.Reshape"(%p, ...) : tensor<1x512x4x32xf32>
+    %t = "onnx.Transpose"(%q) {perm = [0, 2, 1, 3]} : tensor<1x4x512x32xf32>
+    ```
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def ScaleBehindProducts : Pass<"scale-behind-products", "mlir::ModuleOp"> {
   let summary = "Scales scores instead of queries that are a part of one product's result";
   let description = [{

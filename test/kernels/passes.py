@@ -339,4 +339,51 @@ def resized_images():
                 images if narrower == 1 else images[3:4] + images[5:])
 
 
-KINDS = (rows, boxes, chains, selections, computed_positions, resized_images)
+def heads():
+    """Attentions that count channels through the heads first, 3 of 8, with projections around them."""
+    weights = {f"w{i}": normal(24, 24, seed=i, scale=0.3) for i in range(4)}
+    weights |= {"b": normal(24), "s": np.int64([0, 0, 8, 3]), "m": np.int64([0, 0, 24])}
+    for name, length in (("", 9), (", any length", "l")):
+        sizes = [[2, size, 24] for size in ((9,) if length == 9 else (1, 7, 33))]
+        yield f"heads innermost{name}", chain([2, length, 24], [
+            ("MatMul", "x w0", "q0", {}), ("Add", "q0 b", "q1", {}), ("Reshape", "q1 s", "q2", {}),
+            ("Transpose", "q2", "q", {"perm": [0, 3, 1, 2]}),
+            ("MatMul", "x w1", "k0", {}), ("Reshape", "k0 s", "k1", {}), ("Transpose", "k1", "k", {"perm": [0, 3, 2, 1]}),
+            ("MatMul", "x w2", "v0", {}), ("Reshape", "v0 s", "v1", {}), ("Transpose", "v1", "v", {"perm": [0, 3, 1, 2]}),
+            ("MatMul", "q k", "l", {}), ("Softmax", "l", "p", {}), ("MatMul", "p v", "o", {}),
+            ("Transpose", "o", "t", {"perm": [0, 2, 3, 1]}), ("Reshape", "t m", "c", {}), ("MatMul", "c w3", "y", {})],
+            weights, sizes)
+        columns = {name: array[..., None] if name.startswith("w") else array for name, array in weights.items()}
+        columns |= {"s": np.int64([0, 8, 3, -1]), "m": np.int64([0, 24, -1])}
+        yield f"heads innermost, Einsum{name}", chain([2, 24, length], [
+            ("Conv", "x w0 b", "q0", {}), ("Reshape", "q0 s", "q", {}), ("Conv", "x w1", "k0", {}), ("Reshape", "k0 s", "k", {}),
+            ("Conv", "x w2", "v0", {}), ("Reshape", "v0 s", "v", {}),
+            ("Einsum", "q k", "l", {"equation": "bdhn,bdhm->bhnm"}), ("Softmax", "l", "p", {}),
+            ("Einsum", "p v", "o", {"equation": "bhnm,bdhm->bdhn"}), ("Reshape", "o m", "c", {}), ("Conv", "c w3", "y", {})],
+            columns, [[size[0], 24, size[1]] for size in sizes])
+
+
+def norms():
+    """Norms of groups of channels between convolutions, and rows of few elements."""
+    weights = {"w": normal(24, 24, 1, 1, scale=0.2), "g": np.int64([0, 4, -1]), "a": np.int64([2]), "e": np.float32(1e-3),
+               "one": np.ones(4, np.float32), "c": normal(24, 1, 1)}
+    around = lambda *norm: [("Conv", "x w", "z", {}), ("Reshape", "z g", "r", {}), *norm,
+                            ("Shape", "z", "s", {}), ("Reshape", "n s", "i", {}), ("Mul", "i c", "j", {}), ("Conv", "j w", "y", {})]
+    for name, norm in (
+            ("InstanceNormalization", [("InstanceNormalization", "r one one", "n", {})]),
+            ("means", [("ReduceMean", "r a", "m", {}), ("Sub", "r m", "d", {}), ("Mul", "d d", "q", {}),
+                       ("ReduceMean", "q a", "v", {}), ("Add", "v e", "f", {}), ("Sqrt", "f", "h", {}), ("Div", "d h", "n", {})])):
+        yield f"groups of channels by {name}", chain([2, 24, 5, 7], around(*norm), weights)
+        yield f"groups of channels by {name}, any image", chain(
+            ["n", 24, "h", "w"], around(*norm), weights, [[1, 24, 1, 1], [2, 24, 5, 7], [1, 24, 17, 16]])
+    for width in (2, 4, 9, 16, 21, 33, 77, 130, 256):
+        for op in ("LogSoftmax", "LayerNormalization"):
+            inputs = "x" if op == "LogSoftmax" else "x k"
+            yield f"{op} of rows of {width}", chain([37, width], [(op, inputs, "y", {})], {"k": normal(width)})
+            yield f"{op} of rows of {width}, any number", chain(
+                ["n", width], [(op, inputs, "y", {})], {"k": normal(width)}, [[rows, width] for rows in (1, 3, 16, 17, 50)])
+        yield f"LogSoftmax of products, {width} columns", chain([37, 20], [
+            ("MatMul", "x w", "l", {}), ("LogSoftmax", "l", "y", {})], {"w": normal(20, width, scale=0.5)})
+
+
+KINDS = (rows, boxes, heads, norms, chains, selections, computed_positions, resized_images)
