@@ -1,4 +1,5 @@
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitContraction.h"
@@ -308,27 +309,29 @@ int64_t rowsOfStream(TargetAttr target) {
   return int64_t(std::ceil(bytes * target.getFmaPerCycle() / farBytesPerCycle));
 }
 
-// How a product joins a group.
+// How a product joins a group, or why it does not.
 struct Joining {
-  int64_t leastRows;           // of a tile
+  int64_t leastRows = 1;       // of a tile
   llvm::SmallBitVector shares; // loops along which rows share something
+  const char *whyApart = nullptr;
 };
 
-// The fewest rows of a tile that the product of such a row may be in; nothing
-// where it keeps a kernel of its own. What all rows read stays in the cache, or
-// it is computed and less than the rows, which then need not go to memory.
-std::optional<Joining> joining(const FailureOr<ProductAccess> &access,
-                               KernelOp product, Value row, const Group &group,
-                               TargetAttr target) {
+Joining apart(const char *reason) { return {1, {}, reason}; }
+
+// The fewest rows of a tile that the product of such a row may be in, unless it
+// keeps a kernel of its own. What all rows read stays in the cache, or it is
+// computed and less than the rows, which then need not go to memory.
+Joining joining(const FailureOr<ProductAccess> &access, KernelOp product,
+                Value row, const Group &group, TargetAttr target) {
   Loops loops = outerLoops(access, group.outer.size());
   if (failed(loops))
-    return std::nullopt;
+    return apart("its rows are not those of the kernel");
   llvm::SmallBitVector shares = sharedAlong(access->root, *loops);
   if (!group.products.empty())
     shares &= group.shares;
   unsigned tiled = tiledLoop(group.outer, shares);
   if (!group.products.empty() && tiled != group.tiled())
-    return std::nullopt;
+    return apart("another product shares something along other rows");
   uint64_t shared = sharedBytes(*access, (*loops)[tiled], *loops);
   if (shared <= uint64_t(target.getL2ForBlocks()))
     return Joining{1, shares};
@@ -337,7 +340,7 @@ std::optional<Joining> joining(const FailureOr<ProductAccess> &access,
                 llvm::SaturatingMultiply<uint64_t>(
                     rows, rowBytes(row, group.outer.size())) > shared;
   if (!isMore || !computedPanels(product))
-    return std::nullopt;
+    return apart("what its rows share does not stay in the cache");
   return Joining{least, shares};
 }
 
@@ -401,14 +404,18 @@ void addProducts(Group &group, TargetAttr target) {
       auto product = operand.getDefiningOp<KernelOp>();
       if (!isProduct(product, group))
         continue;
-      auto how = joining(outputOf(product), product, operand, group, target);
-      if (!how || !fitsTile(group, operand, *how))
+      Joining how = joining(outputOf(product), product, operand, group, target);
+      if (!how.whyApart && !fitsTile(group, operand, how))
+        how.whyApart = "the stack holds too few of its rows";
+      if (how.whyApart) {
+        missed(product, "form-row-kernels", group.ops[i]) << how.whyApart;
         continue;
+      }
       bool isInner = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return group.ops.contains(user) && readsByRows(user, operand, outer);
       });
       if (isInner)
-        addProduct(group, product, operand, *how);
+        addProduct(group, product, operand, how);
     }
   SmallVector<Operation *> makers(group.ops.begin(), group.ops.end());
   for (Operation *op : makers)
@@ -417,10 +424,13 @@ void addProducts(Group &group, TargetAttr target) {
       DenseSet<Operation *> seen;
       if (!isProduct(product, group) || product.isDpsInit(&use))
         continue;
-      auto how =
+      Joining how =
           joining(inputOf(product, use), product, use.get(), group, target);
-      if (!how || !fitsTile(group, use.get(), *how) ||
-          needsThroughOutside(product, group, seen, false))
+      if (!how.whyApart && !fitsTile(group, use.get(), how))
+        how.whyApart = "the stack holds too few of its rows";
+      if (how.whyApart)
+        missed(op, "form-row-kernels", product) << how.whyApart;
+      if (how.whyApart || needsThroughOutside(product, group, seen, false))
         continue;
       bool isByRowsOnly =
           llvm::all_of(product->getOpOperands(), [&](OpOperand &operand) {
@@ -429,7 +439,7 @@ void addProducts(Group &group, TargetAttr target) {
                           outerLoops(inputOf(product, use), outer));
           });
       if (isByRowsOnly)
-        addProduct(group, product, use.get(), *how);
+        addProduct(group, product, use.get(), how);
     }
 }
 
