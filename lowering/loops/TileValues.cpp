@@ -282,7 +282,8 @@ Value TileValues::load(Value tensor, AffineMap position,
   OpFoldResult stride = access.strides[vector];
   const void *key = entry;
   Address where = address(access, key, loops, cell);
-  Value &value = loads[{key, where.moving, where.fixed, cell.mask}];
+  int64_t along = access.edge ? knownEdgeIndex(*access.edge, loops, cell) : 0;
+  Value &value = loads[{key, where.moving, where.fixed, along, cell.mask}];
   if (value)
     return access.group ? spread(value, *access.group, loops) : value;
   auto type = VectorType::get(
@@ -354,6 +355,19 @@ OpFoldResult TileValues::edgeIndex(const Edge &edge,
   if (row)
     term(*row, number(b, cell.row));
   return sum;
+}
+
+// The same without what only the run knows, which tells the cells of one
+// address apart: where windows are wider than the image, the end of a row and
+// the beginning of the next lie at one, each beside the other one's elements.
+int64_t TileValues::knownEdgeIndex(const Edge &edge,
+                                   ArrayRef<OpFoldResult> loops, Cell cell) {
+  int64_t sum =
+      constantTerm(edge.index) + cell.column * coefficient(edge.index, vector);
+  for (unsigned loop = 0; loop + 1 < loopCount; ++loop)
+    if (int64_t factor = coefficient(edge.index, loop))
+      sum += factor * getConstantIntValue(loops[loop]).value_or(0);
+  return row ? sum + cell.row * coefficient(edge.index, *row) : sum;
 }
 
 // Which of the lanes, `step` elements apart along the edge's dimension from

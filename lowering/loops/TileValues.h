@@ -112,6 +112,8 @@ private:
   mlir::OpFoldResult edgeIndex(const Edge &edge,
                                llvm::ArrayRef<mlir::OpFoldResult> loops,
                                Cell cell);
+  int64_t knownEdgeIndex(const Edge &edge,
+                         llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
   mlir::Value inside(const Edge &edge, mlir::OpFoldResult first,
                      int64_t step = 1);
   mlir::Value loadPart(const Access &access, Address where, int64_t offset,
@@ -134,8 +136,9 @@ private:
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, Access>> flattened;
   llvm::DenseMap<const void *, mlir::Value> movingParts;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> shifted;
-  llvm::DenseMap<std::tuple<const void *, mlir::Value, int64_t, mlir::Value>,
-                 mlir::Value>
+  llvm::DenseMap<
+      std::tuple<const void *, mlir::Value, int64_t, int64_t, mlir::Value>,
+      mlir::Value>
       loads;
 };
 

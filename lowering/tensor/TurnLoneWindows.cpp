@@ -70,7 +70,7 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
     unsigned loop = cast<AffineDimExpr>(output[i]).getPosition();
     step = coefficient(map.getResult(i), loop);
     read *= step;
-    isKnown &= !ShapedType::isDynamic(extents[loop]);
+    isKnown = !ShapedType::isDynamic(extents[loop]);
     pixels = isKnown ? extents[loop] : usualRow;
   }
   double taps = 1;

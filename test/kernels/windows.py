@@ -224,6 +224,10 @@ def convolutions():
         [1, 48, 22, "w"], 33, (3, 3), sizes=[[1, 48, 22, 3], [1, 48, 22, 17]])
     # Rows of a tile and each number that is left of them.
     widths = [[1, 20, 2, width] for width in (*range(1, 17), 29, 43)]
+    for width, taps in ((2, 3), (4, 5), (4, 3), (9, 17), (30, 31)):
+        yield f"pool of {taps} taps, {width} columns, every height", chain(
+            [1, 3, "h", width], [("AveragePool", "x", "y", {"kernel_shape": [1, taps], "pads": [0, taps // 2] * 2})],
+            sizes=[[1, 3, height, width] for height in (1, 2, 9, 30)])
     tall = [[1, 24, height, 1] for height in (1, 5, 14, 15, 29, 200)]
     yield "1x1, one column, every height", convolution([1, 24, "h", 1], 4, (1, 1), sizes=tall)
     yield "3x1, one column, every height", convolution([1, 24, "h", 1], 40, (3, 1), sizes=tall, pads=[1, 0, 1, 0])
