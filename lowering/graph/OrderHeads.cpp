@@ -208,6 +208,8 @@ std::optional<Order> permutationOf(TransposeOp op) {
 std::optional<SmallVector<int64_t>> sizesFor(ArrayRef<Dim> dims,
                                              int64_t samePlaces) {
   SmallVector<int64_t> sizes;
+  if (llvm::any_of(dims, [](Dim dim) { return dim.size == 0; }))
+    return std::nullopt; // 0 does not mean itself
   for (auto [i, dim] : llvm::enumerate(dims))
     sizes.push_back(dim.isStatic()            ? dim.size
                     : int64_t(i) < samePlaces ? 0
@@ -244,7 +246,9 @@ struct OrderColumns : OpRewritePattern<ReshapeOp> {
     Node apart = reshape(Node(graph, data.value), *sizes);
     apart.value.setType(tensorOf(applyPermutation(ArrayRef<Dim>(shape), all),
                                  getElementTypeOrSelf(op.getType())));
-    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+    // One may read it twice.
+    SetVector<Operation *> users(op->user_begin(), op->user_end());
+    for (Operation *user : users)
       readInOrder(rewriter, user, op, apart.value, all);
     return success();
   }

@@ -361,6 +361,10 @@ def heads():
             ("Einsum", "q k", "l", {"equation": "bdhn,bdhm->bhnm"}), ("Softmax", "l", "p", {}),
             ("Einsum", "p v", "o", {"equation": "bhnm,bdhm->bdhn"}), ("Reshape", "o m", "c", {}), ("Conv", "c w3", "y", {})],
             columns, [[size[0], 24, size[1]] for size in sizes])
+        yield f"queries that are keys{name}", chain([2, 24, length], [
+            ("Conv", "x w0 b", "q0", {}), ("Reshape", "q0 s", "q", {}), ("Transpose", "q", "t", {"perm": [0, 2, 1, 3]}),
+            ("Einsum", "q q", "l", {"equation": "bdhn,bdhm->bhnm"}), ("MatMul", "t l", "y", {})],
+            columns, [[size[0], 24, size[1]] for size in sizes], ranks=4)
 
 
 def norms():
