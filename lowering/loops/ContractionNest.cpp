@@ -1,4 +1,5 @@
 #include "lowering/loops/ContractionNest.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -218,6 +219,34 @@ static bool liesSideBySide(linalg::GenericOp root, TileValues &values,
   });
 }
 
+// The pixel loop whose neighbours are parts of one line of the result, where
+// few multiplications are behind each of them: what such products wait for is
+// lines that are left before they are full.
+static std::optional<unsigned> rowWithinLine(ContractionNest &nest) {
+  constexpr int64_t manySums = 16;
+  auto extent = [&](unsigned loop) {
+    return getConstantIntValue(nest.sizes[loop]).value_or(ShapedType::kDynamic);
+  };
+  int64_t sums = 1, columns = extent(nest.roles.vector);
+  for (unsigned loop : nest.roles.reductions)
+    sums = ShapedType::isDynamic(extent(loop)) ? manySums : sums * extent(loop);
+  int64_t bits =
+      getElementTypeOrSelf(nest.root.getResult(0)).getIntOrFloatBitWidth();
+  if (nest.schedule.getOuter() != LoopOrder::Pixels || nest.fold ||
+      !nest.windows.empty() || ShapedType::isDynamic(columns) ||
+      2 * columns * bits > 8 * lineBytes || sums >= manySums)
+    return std::nullopt;
+  SmallVector<unsigned> loops; // of the result
+  for (AffineExpr index : nest.outputPosition.getResults())
+    if (unsigned loop = cast<AffineDimExpr>(index).getPosition();
+        extent(loop) != 1)
+      loops.push_back(loop);
+  if (loops.size() < 2 || loops.back() != nest.roles.vector ||
+      !llvm::is_contained(nest.pixels, loops.end()[-2]))
+    return std::nullopt;
+  return loops.end()[-2];
+}
+
 // The loop that runs down a tile: the innermost pixel loop with enough rows,
 // else the longest one. What the run alone knows may be a batch of one, most of
 // all where it lies around something else of unknown size.
@@ -246,6 +275,10 @@ static void chooseRow(ContractionNest &nest, TileValues &values,
         liesSideBySide(nest.root, values, loop) &&
         known(loop).value_or(0) >= rows)
       nest.row = loop;
+  if (std::optional<unsigned> row = rowWithinLine(nest)) {
+    nest.row = row;
+    nest.inOrderOfResult = true;
+  }
   if (nest.row)
     llvm::erase(nest.pixels, *nest.row);
 }

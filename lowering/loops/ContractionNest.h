@@ -14,6 +14,8 @@ struct ContractionNest {
   // Outer loops in order; `row`, where there is one, is none of them.
   llvm::SmallVector<unsigned> batches, pixels;
   std::optional<unsigned> row;
+  // Batches and pixels as the result has them, `row` innermost.
+  bool inOrderOfResult = false;
 
   struct SizedBorder : Border {
     mlir::OpFoldResult size; // of the dimension without its padding

@@ -45,6 +45,14 @@ void ContractionEmitter::emit() {
   if (inGroups && !panels) // one task's first tile copies for all rows
     inner = firstLongLoop();
   steps.append(nest.pixels.begin(), nest.pixels.end());
+  if (nest.inOrderOfResult) {
+    steps.clear();
+    for (AffineExpr index : nest.outputPosition.getResults())
+      if (unsigned loop = cast<AffineDimExpr>(index).getPosition();
+          llvm::is_contained(nest.batches, loop) ||
+          llvm::is_contained(nest.pixels, loop))
+        steps.push_back(loop);
+  }
   steps.push_back(RowTilesStep);
   if (inGroups)
     steps.push_back(PanelsOfGroup);

@@ -66,6 +66,12 @@ def rows():
     yield "an Einsum of four factors", chain([4, 9], [
         ("Einsum", "x v w a", "y", {"equation": "ij,jk,lk,k->li"})],
         {"v": normal(9, 7), "w": normal(6, 7, seed=4), "a": normal(7, seed=5)})
+    for batch in (5, "b"):
+        for columns in (2, 4, 9):
+            yield f"an Einsum of small matrices, {columns} columns, batch {batch}", chain([batch, 6, 3, 4], [
+                ("Einsum", "x w", "e", {"equation": "bnij,cnjk->bncik"}), ("Add", "e a", "y", {})],
+                {"w": normal(7, 6, 4, columns), "a": normal(3, columns, seed=5)},
+                [[size, 6, 3, 4] for size in ((1, 3) if batch == "b" else (batch,))], ranks=5)
     yield "an Einsum of batches that a later factor sums", chain([3, 5, 24], [
         ("Einsum", "x w a", "y", {"equation": "nth,nhd,tn->td"})],
         {"w": normal(3, 24, 40), "a": normal(5, 3, seed=4)}, ranks=2)
