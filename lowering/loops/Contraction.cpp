@@ -246,6 +246,11 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     bool isBatch = movesVectors && !isShared;
     (isBatch ? roles.batches : roles.pixels).push_back(loop);
   }
+  // Of an image of one column, what a window slides along are its rows.
+  std::stable_partition(roles.pixels.begin(), roles.pixels.end(),
+                        [extents = root.getStaticLoopRanges()](unsigned loop) {
+                          return extents[loop] == 1;
+                        });
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       roles.reductions.push_back(loop);

@@ -233,6 +233,11 @@ def convolutions():
     yield "3x1, one column, every height", convolution([1, 24, "h", 1], 40, (3, 1), sizes=tall, pads=[1, 0, 1, 0])
     yield "1x1, one column, any batch", convolution(
         ["n", 24, "h", 1], 36, (1, 1), sizes=[[3, *size[1:]] for size in tall] + tall)
+    for height in (1, 8, 30, 70):
+        yield f"64x1, {height} rows of one column, any batch", convolution(
+            ["n", 8, height, 1], 24, (64, 1), sizes=[[n, 8, height, 1] for n in (1, 3)], pads=[31, 0, 32, 0])
+        yield f"64x1, stride 4, {height} rows of one column", convolution(
+            [2, 8, height, 1], 24, (64, 1), pads=[31, 0, 33, 0], strides=[4, 1])
     yield "1x1, every width", convolution([1, 20, 2, "w"], 40, (1, 1), sizes=widths)
     yield "3x3, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths, **same)
     for stride in (2, 3):

@@ -192,4 +192,19 @@ func.func @pixels_of_an_image(%x: tensor<2x16x14x8xf32>, %f: tensor<24x16x1x1xf3
   return %y : tensor<2x24x14x8xf32>
 }
 
+// Of an image of one column, tiles go down its rows.
+// CHECK-LABEL: @one_column
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = pixels>
+func.func @one_column(%x: tensor<1x32x1x8xf32>, %f: tensor<9x1x8x16xf32>, %e: tensor<1x24x1x16xf32>) -> tensor<1x24x1x16xf32> {
+  %y = linalg.generic {indexing_maps = [#image, #filter, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %f : tensor<1x32x1x8xf32>, tensor<9x1x8x16xf32>) outs(%e : tensor<1x24x1x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x24x1x16xf32>
+  return %y : tensor<1x24x1x16xf32>
+}
+
 }
