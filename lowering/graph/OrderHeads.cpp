@@ -204,6 +204,45 @@ std::optional<Order> permutationOf(TransposeOp op) {
   return llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, type.getRank())));
 }
 
+// The dimension of `value` of which `user` takes single indices, as of queries,
+// keys and values that lie beside each other.
+std::optional<int64_t> dimOfSingles(Operation *user, Value value) {
+  int64_t rank = rankOf(value);
+  if (auto gather = dyn_cast<GatherOp>(user)) {
+    auto indices = dyn_cast<RankedTensorType>(gather.getIndices().getType());
+    bool isSingle = gather.getData() == value && indices &&
+                    indices.hasStaticShape() && indices.getNumElements() == 1 &&
+                    isConstant(gather.getIndices());
+    return isSingle ? std::optional(wrap(gather.getAxis(), rank))
+                    : std::nullopt;
+  }
+  if (!isa<SplitOp, SliceOp>(user) || user->getOperand(0) != value)
+    return std::nullopt;
+  Shape before = shapeOf(value.getType()),
+        after = shapeOf(user->getResult(0).getType());
+  std::optional<int64_t> found;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (after[dim].surelyEquals(before[dim]))
+      continue;
+    if (found || after[dim].size != 1)
+      return std::nullopt;
+    found = dim;
+  }
+  return found;
+}
+
+// The one dimension of `value` of which all users take single indices.
+std::optional<int64_t> dimOfSingles(Value value) {
+  std::optional<int64_t> common;
+  for (Operation *user : value.getUsers()) {
+    std::optional<int64_t> dim = dimOfSingles(user, value);
+    if (!dim || (common && common != dim))
+      return std::nullopt;
+    common = dim;
+  }
+  return common;
+}
+
 // Sizes for a reshape: what is not static keeps its place or is the only one.
 std::optional<SmallVector<int64_t>> sizesFor(ArrayRef<Dim> dims,
                                              int64_t samePlaces) {
@@ -257,12 +296,15 @@ private:
   static std::optional<Order> orderOfUsers(ReshapeOp op, const Parts &parts) {
     std::optional<Order> common;
     for (OpOperand &use : op->getUses()) {
-      std::optional<Order> order;
+      std::optional<Order> order = orderOfSingles(op, use.getOwner(), parts);
       auto transpose = dyn_cast<TransposeOp>(use.getOwner());
       if (std::optional<Order> permutation =
               transpose ? permutationOf(transpose) : std::nullopt;
-          permutation && isMultiplied(transpose.getResult()))
+          permutation && isMultiplied(transpose.getResult())) {
         order = orderOf(parts, *permutation);
+        if (auto dim = dimOfSingles(transpose.getResult()))
+          moveFirst(*order, (*permutation)[*dim] - parts.first);
+      }
       auto einsum = dyn_cast<EinsumOp>(use.getOwner());
       if (std::optional<Equation> equation =
               einsum ? equationOf(einsum) : std::nullopt;
@@ -276,6 +318,25 @@ private:
       common = order;
     }
     return common;
+  }
+
+  // The innermost part goes around the others if only one of it is taken.
+  static void moveFirst(Order &order, int64_t part) {
+    if (order.back() == part)
+      std::rotate(order.begin(), order.end() - 1, order.end());
+  }
+
+  static std::optional<Order> orderOfSingles(ReshapeOp op, Operation *user,
+                                             const Parts &parts) {
+    std::optional<int64_t> dim = dimOfSingles(user, op.getResult());
+    bool isLast = dim && *dim == parts.end() - 1;
+    if (!isLast || !llvm::any_of(user->getResults(), [](Value result) {
+          return isMultiplied(result);
+        }))
+      return std::nullopt;
+    Order order = llvm::to_vector(llvm::seq<int64_t>(0, parts.sizes.size()));
+    moveFirst(order, order.back());
+    return order;
   }
 
   static Node projected(PatternRewriter &rewriter, const Projection &project,
@@ -314,7 +375,14 @@ private:
       moved.value.setType(transpose.getType());
       return rewriter.replaceOp(transpose, moved.value);
     }
-    auto einsum = cast<EinsumOp>(user);
+    auto einsum = dyn_cast<EinsumOp>(user);
+    if (!einsum) {
+      Node moved =
+          onnxc::transpose(Node(graph, apart), invertPermutationVector(all));
+      moved.value.setType(op.getType());
+      return rewriter.modifyOpInPlace(
+          user, [&] { user->replaceUsesOfWith(op.getResult(), moved.value); });
+    }
     Equation equation = *equationOf(einsum);
     rewriter.modifyOpInPlace(einsum, [&] {
       for (OpOperand &operand : einsum->getOpOperands())

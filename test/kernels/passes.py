@@ -371,6 +371,24 @@ def heads():
             ("Conv", "x w0 b", "q0", {}), ("Reshape", "q0 s", "q", {}), ("Transpose", "q", "t", {"perm": [0, 2, 1, 3]}),
             ("Einsum", "q q", "l", {"equation": "bdhn,bdhm->bhnm"}), ("MatMul", "t l", "y", {})],
             columns, [[size[0], 24, size[1]] for size in sizes], ranks=4)
+        parts = {"w": normal(24, 72, scale=0.3), "s": np.int64([0, 0, 3, 8, 3]), "out": np.int64([-1]), "m": np.int64([0, 0, 24]),
+                 **{f"at{i}": np.int64(i) for i in range(4)}, **{f"from{i}": np.int64([i]) for i in range(4)}}
+        takers = {"Gather": [("Gather", f"r at{i}", f"{part}1", {"axis": -1}) for i, part in enumerate("qkv")],
+                  "Split": [("Split", "r", "q0 k0 v0", {"axis": -1, "num_outputs": 3}),
+                            *(("Squeeze", f"{part}0 out", f"{part}1", {}) for part in "qkv")],
+                  "Slice": [node for i, part in enumerate("qkv") for node in (
+                      ("Slice", f"r from{i} from{i + 1} out", f"{part}0", {}), ("Squeeze", f"{part}0 out", f"{part}1", {}))]}
+        for taker, taken in takers.items():
+            for turned in ("before", "behind"):
+                turns = [("Transpose", f"{part}1", part, {"perm": [0, 2, 1, 3]}) for part in "qkv"]
+                first = [("MatMul", "x w", "z", {}), ("Reshape", "z s", "r", {})]
+                if turned == "before":
+                    turns = [("Identity", f"{part}1", part, {}) for part in "qkv"]
+                    first = [("MatMul", "x w", "z", {}), ("Reshape", "z s", "u", {}), ("Transpose", "u", "r", {"perm": [0, 2, 1, 3, 4]})]
+                yield f"queries, keys and values innermost, {taker}, turned {turned}{name}", chain([2, length, 24], [
+                    *first, *taken, *turns, ("Transpose", "k", "t", {"perm": [0, 1, 3, 2]}), ("MatMul", "q t", "l", {}),
+                    ("Softmax", "l", "p", {}), ("MatMul", "p v", "o", {}), ("Transpose", "o", "h", {"perm": [0, 2, 1, 3]}),
+                    ("Reshape", "h m", "y", {})], parts, sizes)
 
 
 def norms():

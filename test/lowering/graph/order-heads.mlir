@@ -39,6 +39,25 @@ func.func @behind(%p: tensor<1x4x200x200xf32>, %v: tensor<1x4x32x200xf32>) -> te
 
 // -----
 
+// Queries, keys and values of a channel lie side by side: one of them is taken.
+// CHECK-LABEL: @values_innermost
+// CHECK: %[[APART:.*]] = "onnx.Reshape"{{.*}} -> tensor<1x256x3x4x64xf32>
+// CHECK: %[[TURNED:.*]] = "onnx.Transpose"(%[[APART]]) <{perm = array<i64: 0, 3, 1, 4, 2>}>
+// CHECK: "onnx.Gather"(%[[TURNED]]
+func.func @values_innermost(%x: tensor<1x256x256xf32>, %p: tensor<1x4x256x256xf32>) -> tensor<1x4x256x64xf32> {
+  %w = "onnx.Constant"() <{value = dense_resource<w> : tensor<256x768xf32>}> : () -> tensor<256x768xf32>
+  %s = "onnx.Constant"() <{value = dense<[1, 256, 4, 64, 3]> : tensor<5xi64>}> : () -> tensor<5xi64>
+  %i = "onnx.Constant"() <{value = dense<2> : tensor<i64>}> : () -> tensor<i64>
+  %c = "onnx.MatMul"(%x, %w) : (tensor<1x256x256xf32>, tensor<256x768xf32>) -> tensor<1x256x768xf32>
+  %r = "onnx.Reshape"(%c, %s) <{allowzero = 0 : i64}> : (tensor<1x256x768xf32>, tensor<5xi64>) -> tensor<1x256x4x64x3xf32>
+  %t = "onnx.Transpose"(%r) <{perm = array<i64: 0, 2, 1, 3, 4>}> : (tensor<1x256x4x64x3xf32>) -> tensor<1x4x256x64x3xf32>
+  %v = "onnx.Gather"(%t, %i) <{axis = 4 : i64}> : (tensor<1x4x256x64x3xf32>, tensor<i64>) -> tensor<1x4x256x64xf32>
+  %y = "onnx.MatMul"(%p, %v) : (tensor<1x4x256x256xf32>, tensor<1x4x256x64xf32>) -> tensor<1x4x256x64xf32>
+  return %y : tensor<1x4x256x64xf32>
+}
+
+// -----
+
 // Pixels are shuffled, nothing is multiplied.
 // CHECK-LABEL: @no_heads
 // CHECK: "onnx.Reshape"{{.*}} -> tensor<1x2x2x8x5x5xf32>
