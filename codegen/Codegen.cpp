@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Analysis/RuntimeLibcallInfo.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -81,6 +82,7 @@ Error generate(Module &module, TargetMachine &machine, CodeGenFileType type,
   legacy::PassManager passes;
   passes.add(new TargetLibraryInfoWrapperPass(
       freestandingLibrary(module.getTargetTriple())));
+  passes.add(new RuntimeLibraryInfoWrapper(module.getTargetTriple()));
   if (!addPasses(passes, static_cast<CodeGenTargetMachineImpl &>(machine), type,
                  stream))
     return failure("the target cannot write such a file");
