@@ -169,6 +169,7 @@ void onnxc_close(onnxc_loaded *model) {
   if (!model)
     return;
   free(atomic_load(&model->spare));
+  onnxc_free_blocks(atomic_load(&model->blocks));
   if (model->image.begin)
     munmap(model->image.begin, model->image.bytes);
   if (model->weights_file.begin)

@@ -20,6 +20,8 @@ typedef struct onnxc_spare {
   uint64_t bytes;
 } onnxc_spare;
 
+typedef struct onnxc_block onnxc_block;
+
 struct onnxc_loaded {
   const onnxc_model *model;
   const void *weights; // of a file beside the object, else null
@@ -28,7 +30,28 @@ struct onnxc_loaded {
   onnxc_mapping weights_file; // the file beside it
   void *library;              // a shared library: its handle
   _Atomic(onnxc_spare *) spare;
+  _Atomic(onnxc_block *) blocks; // that the last call asked for, and may again
 };
+
+// Blocks of one call: those it asked for, and what the call before left.
+typedef struct onnxc_blocks {
+  onnxc_loaded *loaded;
+  onnxc_block *used, *spare;
+} onnxc_blocks;
+
+// Blocks.c: the `alloc` of a call whose `user` is an onnxc_blocks. Null where
+// there is no memory.
+void *onnxc_allocate_block(void *user, uint64_t bytes, uint32_t align);
+
+// Ends a call. Blocks that became outputs are the caller's from now on, unless
+// the call failed; the model keeps the others, and frees what was left over.
+void onnxc_release_blocks(onnxc_blocks *blocks, const onnxc_call *call,
+                          bool failed);
+
+void onnxc_free_blocks(onnxc_block *blocks);
+
+// aligned_alloc of any size.
+void *onnxc_aligned(uint64_t bytes, uint64_t align);
 
 // Where the symbol of a descriptor was found, and what it may refer to: all of
 // [begin, begin + bytes) is readable, code lies in [code, code + code_bytes).

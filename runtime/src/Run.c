@@ -69,57 +69,6 @@ uint64_t onnxc_arena_bytes(const onnxc_loaded *loaded, const int64_t *symbols,
   return shared > UINT64_MAX - all ? UINT64_MAX : shared + all;
 }
 
-// Memory that the object asked for during one call.
-typedef struct block {
-  struct block *next;
-  void *data;
-} block;
-
-static void *aligned(uint64_t bytes, uint64_t align) {
-  if (align < sizeof(void *))
-    align = sizeof(void *);
-  if (bytes > SIZE_MAX - align)
-    return NULL;
-  uint64_t rounded = (bytes + align - 1) / align * align;
-  return aligned_alloc(align, rounded ? rounded : align);
-}
-
-static void *allocate_block(void *user, uint64_t bytes, uint32_t align) {
-  block **blocks = user;
-  block *added = malloc(sizeof *added);
-  void *data = added ? aligned(bytes, align) : NULL;
-  if (!data) {
-    free(added);
-    return NULL;
-  }
-  added->data = data;
-  added->next = *blocks;
-  *blocks = added;
-  return data;
-}
-
-static onnxc_tensor *output_in(const block *block, const onnxc_call *call) {
-  for (uint32_t i = 0; i < call->output_count; ++i)
-    if (call->outputs[i].data == block->data)
-      return &call->outputs[i];
-  return NULL;
-}
-
-// Frees the blocks. Those that became outputs are the caller's from now on,
-// unless the call failed.
-static void release(block *blocks, const onnxc_call *call, bool failed) {
-  while (blocks) {
-    block *next = blocks->next;
-    onnxc_tensor *output = output_in(blocks, call);
-    if (failed && output)
-      output->data = NULL;
-    if (failed || !output)
-      free(blocks->data);
-    free(blocks);
-    blocks = next;
-  }
-}
-
 // The spare arena if it is large enough, else a new one. The bytes behind the
 // header, from ONNXC_ARENA_ALIGN on, are the arena.
 static onnxc_spare *take_arena(onnxc_loaded *loaded, uint64_t bytes) {
@@ -129,7 +78,7 @@ static onnxc_spare *take_arena(onnxc_loaded *loaded, uint64_t bytes) {
   free(spare);
   if (bytes > UINT64_MAX - 2 * ONNXC_ARENA_ALIGN)
     return NULL;
-  spare = aligned(bytes + ONNXC_ARENA_ALIGN, ONNXC_ARENA_ALIGN);
+  spare = onnxc_aligned(bytes + ONNXC_ARENA_ALIGN, ONNXC_ARENA_ALIGN);
   if (spare)
     spare->bytes = bytes;
   return spare;
@@ -140,15 +89,15 @@ static void give_arena_back(onnxc_loaded *loaded, onnxc_spare *arena) {
 }
 
 // Calls the generic entry and puts an error into words.
-static int32_t call(const onnxc_loaded *loaded, onnxc_call *call,
+static int32_t call(onnxc_loaded *loaded, onnxc_call *call,
                     onnxc_message *message) {
   onnxc_error error = {.size = sizeof error};
-  block *blocks = NULL;
-  call->alloc = allocate_block;
+  onnxc_blocks blocks = {.loaded = loaded};
+  call->alloc = onnxc_allocate_block;
   call->user = &blocks;
   call->error = &error;
   int32_t status = onnxc_model_call(loaded->model)(call);
-  release(blocks, call, status != ONNXC_OK);
+  onnxc_release_blocks(&blocks, call, status != ONNXC_OK);
   if (!status)
     return ONNXC_OK;
   return onnxc_fail(

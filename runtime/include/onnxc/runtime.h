@@ -34,8 +34,8 @@ typedef struct onnxc_message {
   char text[512];
 } onnxc_message;
 
-// A model that is ready to run. Immutable but for a spare arena: any number of
-// threads may run it at once.
+// A model that is ready to run. Immutable but for spare memory, which it keeps
+// from the last run for the next: any number of threads may run it at once.
 typedef struct onnxc_loaded onnxc_loaded;
 
 // Opens `path`: a relocatable object straight from the compiler (x86-64 or
