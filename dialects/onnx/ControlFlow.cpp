@@ -2,6 +2,7 @@
 #include "dialects/onnx/Families.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -127,7 +128,15 @@ LogicalResult IfOp::canonicalize(IfOp op, PatternRewriter &rewriter) {
   SmallVector<Value> results(yield->getOperands());
   rewriter.eraseOp(yield);
   rewriter.inlineBlockBefore(&taken, op);
+  auto function = dyn_cast<FunctionOpInterface>(op->getParentOp());
   rewriter.replaceOp(op, results);
+  if (function) // more may be known of what it returns
+    rewriter.modifyOpInPlace(function, [&] {
+      Operation *end = function.getFunctionBody().back().getTerminator();
+      function.setType(FunctionType::get(rewriter.getContext(),
+                                         function.getArgumentTypes(),
+                                         end->getOperandTypes()));
+    });
   return success();
 }
 
