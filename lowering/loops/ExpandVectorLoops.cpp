@@ -43,6 +43,39 @@ void generalize(ModuleOp module) {
   }
 }
 
+// The last dimension that a body reads along is one of more than one element.
+void dropLastUnits(linalg::GenericOp op) {
+  auto isUnit = [](memref::LoadOp load) {
+    MemRefType type = load.getMemRefType();
+    return type.getRank() > 1 && type.getShape().back() == 1;
+  };
+  auto loads = llvm::to_vector(
+      llvm::make_filter_range(op.getBody()->getOps<memref::LoadOp>(), isUnit));
+  for (memref::LoadOp load : loads) {
+    int64_t rank = load.getMemRefType().getRank(), kept = rank;
+    while (kept > 1 && load.getMemRefType().getDimSize(kept - 1) == 1)
+      --kept;
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (dim < kept)
+        groups.push_back({dim});
+      else
+        groups.back().push_back(dim);
+    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(load.getMemRefType(),
+                                                          groups))
+      continue;
+    OpBuilder builder(op);
+    Value whole = memref::CollapseShapeOp::create(builder, load.getLoc(),
+                                                  load.getMemRef(), groups);
+    builder.setInsertionPoint(load);
+    load.replaceAllUsesWith(
+        memref::LoadOp::create(builder, load.getLoc(), whole,
+                               load.getIndices().take_front(kept))
+            .getResult());
+    load.erase();
+  }
+}
+
 struct ExpandVectorLoops : impl::ExpandVectorLoopsBase<ExpandVectorLoops> {
   void runOnOperation() override {
     Lanes lanes = lanesOf(getOperation());
@@ -53,6 +86,7 @@ struct ExpandVectorLoops : impl::ExpandVectorLoopsBase<ExpandVectorLoops> {
         generics.push_back(op);
     });
     for (linalg::GenericOp op : generics) {
+      dropLastUnits(op);
       ImplicitLocOpBuilder b(op.getLoc(), op);
       FailureOr<Nest> nest = makeNest(b, op, op->getOperands());
       if (failed(nest)) { // scalar loops

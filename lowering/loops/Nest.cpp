@@ -81,19 +81,46 @@ SmallVector<OpFoldResult> bufferSizes(ImplicitLocOpBuilder &b, Value memref,
   return sizes;
 }
 
-bool usesIndex(Nest &nest, unsigned dim) {
-  bool used = false;
-  nest.op.getBody()->walk(
-      [&](linalg::IndexOp index) { used |= index.getDim() == dim; });
-  return used;
+// Whether an index of the load is that of a loop over `dim`.
+bool isIndexOf(memref::LoadOp load, int64_t i, unsigned dim) {
+  if (i < 0 || i >= int64_t(load.getIndices().size()))
+    return false;
+  auto index = load.getIndices()[i].getDefiningOp<linalg::IndexOp>();
+  return index && index.getDim() == dim;
+}
+
+// Whether the body asks where two loops are only to read neighbouring
+// dimensions of a buffer, in which all that the inner one reads lies before
+// what the outer one reads next. Then the inner one can run through both.
+bool readsAsOne(Nest &nest, const Loop &outer, const Loop &inner) {
+  std::optional<int64_t> size = getConstantIntValue(inner.size);
+  auto isOfBoth = [&](OpOperand &use, bool isOuter) {
+    auto load = dyn_cast<memref::LoadOp>(use.getOwner());
+    if (!load)
+      return false;
+    int64_t first = int64_t(use.getOperandNumber()) - (isOuter ? 1 : 2);
+    if (!isIndexOf(load, first, outer.dim) ||
+        !isIndexOf(load, first + 1, inner.dim))
+      return false;
+    auto [strides, offset] = load.getMemRefType().getStridesAndOffset();
+    return !ShapedType::isDynamic(strides[first]) &&
+           strides[first] == *size * strides[first + 1];
+  };
+  auto isFine = [&](linalg::IndexOp index) {
+    bool isOuter = index.getDim() == outer.dim;
+    return (!isOuter && index.getDim() != inner.dim) ||
+           llvm::all_of(index->getUses(), [&](OpOperand &use) {
+             return size && isOfBoth(use, isOuter);
+           });
+  };
+  return llvm::all_of(nest.op.getBody()->getOps<linalg::IndexOp>(), isFine);
 }
 
 // Whether `outer` and the `inner` loop are one for every operand.
 bool canMerge(ImplicitLocOpBuilder &b, Nest &nest, unsigned outer,
               unsigned inner) {
   Loop &first = nest.loops[outer], &second = nest.loops[inner];
-  if (first.folds != second.folds || usesIndex(nest, first.dim) ||
-      usesIndex(nest, second.dim))
+  if (first.folds != second.folds || !readsAsOne(nest, first, second))
     return false;
   return llvm::all_of(nest.operands, [&](NestOperand &operand) {
     return operand.scalar ||
@@ -219,6 +246,7 @@ void simplify(ImplicitLocOpBuilder &b, Nest &nest) {
       continue;
     nest.loops[inner].size =
         nest.products.of(b, nest.loops[outer].size, nest.loops[inner].size);
+    nest.fixedDims[nest.loops[outer].dim] = number(b, 0);
     eraseLoop(nest, outer);
   }
 }

@@ -345,6 +345,15 @@ def resized_images():
                 images if narrower == 1 else images[3:4] + images[5:])
 
 
+    for channels in (1, 3, 20):
+        for mode in ("linear", "cubic"):
+            turned = [("Transpose", "x", "t", {"perm": [0, 3, 1, 2]}), ("Resize", "t - - s", "y", {"mode": mode})]
+            to = {"s": np.int64([2, channels, 7, 10])}
+            yield f"Resize, channels last, {channels} of them, {mode}", chain([2, 13, 37, channels], turned, to)
+            yield f"Resize, any image, channels last, {channels} of them, {mode}", chain(
+                [2, "h", "w", channels], turned, to, [[2, *image[2:], channels] for image in images])
+
+
 def heads():
     """Attentions that count channels through the heads first, 3 of 8, with projections around them."""
     weights = {f"w{i}": normal(24, 24, seed=i, scale=0.3) for i in range(4)}
