@@ -275,7 +275,8 @@ static void chooseRow(ContractionNest &nest, TileValues &values,
         liesSideBySide(nest.root, values, loop) &&
         known(loop).value_or(0) >= rows)
       nest.row = loop;
-  if (std::optional<unsigned> row = rowWithinLine(nest)) {
+  std::optional<unsigned> row = rowWithinLine(nest);
+  if (row && !liesSideBySide(nest.root, values, *nest.row)) {
     nest.row = row;
     nest.inOrderOfResult = true;
   }

@@ -169,12 +169,24 @@ bool isElementwise(GenericOp op) {
          });
 }
 
+// Whether what is read says where something else is read.
+bool isPlace(tensor::ExtractOp read) {
+  SetVector<Operation *> users(read->user_begin(), read->user_end());
+  for (size_t i = 0; i < users.size(); ++i) {
+    if (isa<tensor::ExtractOp>(users[i]))
+      return true;
+    users.insert(users[i]->user_begin(), users[i]->user_end());
+  }
+  return false;
+}
+
 // Transposed tensors that the body reads at computed indices.
 SmallVector<tensor::ExtractOp> computedReads(GenericOp op) {
   auto reads = op.getBody()->getOps<tensor::ExtractOp>();
   return llvm::filter_to_vector(reads, [&](tensor::ExtractOp read) {
     return read.getTensor().getDefiningOp<TransposeOp>() &&
-           read.getTensor().getType().getRank() == op.getNumLoops();
+           read.getTensor().getType().getRank() == op.getNumLoops() &&
+           !isPlace(read);
   });
 }
 
