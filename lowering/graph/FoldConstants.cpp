@@ -2,11 +2,13 @@
 // second definition of any operator: the constant part of the graph becomes a
 // model of its own, which the compiler compiles and runs (`Evaluator`).
 //
-// Not folded: results that are much larger than what they are made of (an
-// Expand or Tile of a constant is cheaper to repeat at run time than to store),
-// and everything beyond a cap on memory.
+// Not folded: results that are much larger than what they are made of, unless
+// sums are behind them (an Expand or Tile of a constant is cheaper to repeat at
+// run time than to store), and everything beyond a cap on memory.
 #include "lowering/graph/FoldConstants.h"
 #include "dialects/onnx/Families.h"
+#include "dialects/onnxc/ModuleOptions.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -21,8 +23,10 @@ using namespace mlir;
 
 namespace {
 
-// A result may exceed its operands by this much.
-constexpr int64_t growthBytes = 1 << 20;
+// A result may exceed its operands by this much, and where memory is no concern
+// be so many times as large: halves that are made floats, rows of a table that
+// are gathered several times.
+constexpr int64_t growthBytes = 1 << 20, growthFactor = 16;
 
 // Bytes of a tensor of known size; nothing for others.
 std::optional<int64_t> byteSize(Type type) {
@@ -48,7 +52,8 @@ int64_t storedBytes(Value value) {
 // The constant part of a function, in order.
 class ConstantPart {
 public:
-  explicit ConstantPart(func::FuncOp function, int64_t capBytes) {
+  ConstantPart(func::FuncOp function, int64_t capBytes, bool savesMemory)
+      : savesMemory(savesMemory) {
     for (Operation &op : function.getBody().front()) {
       if (op.hasTrait<OpTrait::ConstantLike>())
         constants.insert(&op);
@@ -79,7 +84,16 @@ private:
                         [&](Value operand) { return isKnown(operand); }) &&
            llvm::all_of(op->getResultTypes(),
                         [](Type type) { return byteSize(type).has_value(); }) &&
-           resultBytes(op) <= operandBytes(op) + growthBytes;
+           isWorthStoring(op);
+  }
+  bool isWorthStoring(Operation *op) const {
+    bool sums =
+        !isa<MovementOpInterface, ScalarOpInterface, CompositeOpInterface>(op);
+    if (sums && !savesMemory)
+      return true;
+    bool grows = !savesMemory && !isa<ExpandOp, TileOp>(op);
+    return resultBytes(op) <=
+           operandBytes(op) * (grows ? growthFactor : 1) + growthBytes;
   }
   bool isKnown(Value value) const {
     Operation *producer = value.getDefiningOp();
@@ -99,6 +113,7 @@ private:
     return bytes;
   }
 
+  bool savesMemory;
   DenseSet<Operation *> constants;
   SetVector<Operation *> folded;
   int64_t total = 0;
@@ -138,7 +153,9 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
     auto function = getOperation().lookupSymbol<func::FuncOp>("model");
     if (!evaluator || !function)
       return;
-    ConstantPart part(function, capMegabytes << 20);
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    bool savesMemory = isSmall(getOperation()) || !target || !target.getHeap();
+    ConstantPart part(function, capMegabytes << 20, savesMemory);
     SmallVector<Value> roots = part.roots();
     if (roots.empty())
       return;

@@ -27,6 +27,27 @@ def chain(length):
     return model("".join(nodes), [value("x0")], [value(f"x{length}")])
 
 
+def grown_constants():
+    """Made of one row: a low-rank product, halves that become floats, and copies."""
+    scalars = "".join(f'initializer {{ name: "{name}" data_type: 1 float_data: {number} }}\n'
+                      for name, number in (("zero", 0), ("one", 1), ("end", 200000)))
+    shapes = "".join(f'initializer {{ name: "{name}" data_type: 7 dims: {len(sizes)} {" ".join(f"int64_data: {i}" for i in sizes)} }}\n'
+                     for name, sizes in (("tall", (50000, 4)), ("wide", (4, 50000)), ("copies", (4, 200000)), ("ends", (4, 20)),
+                                         ("from", (0, 0))))
+    to = 'attribute {{ name: "to" type: INT i: {} }}'.format
+    axis = 'attribute { name: "axis" type: INT i: 0 }'
+    body = (node("Range", ["zero", "end", "one"], ["row"]) + node("Cast", ["row"], ["half"], to(10)) +
+            node("Concat", ["half"] * 4, ["halves"], axis) + node("Cast", ["halves"], ["floats"], to(1)) +
+            node("Reshape", ["row", "tall"], ["a"]) + node("Reshape", ["row", "wide"], ["b0"]) +
+            node("Slice", ["b0", "from", "ends"], ["b"]) + node("MatMul", ["a", "b"], ["product"]) +
+            node("Expand", ["row", "copies"], ["repeated"]))
+    outs = []
+    for made, sizes in (("floats", (800000,)), ("product", (50000, 20)), ("repeated", (4, 200000))):
+        body += node("Mul", ["x", made], [f"{made}_x"])
+        outs.append(value(f"{made}_x", sizes=sizes))
+    return model(body + scalars + shapes, [value("x", sizes=(1,))], outs)
+
+
 def reversed_chain(length):
     nodes = [node("Add", [f"x{i}", "x0"], [f"x{i + 1}"]) for i in range(length)]
     return model("".join(reversed(nodes)), [value("x0")], [value(f"x{length}")])
