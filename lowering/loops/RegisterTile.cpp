@@ -56,6 +56,8 @@ constexpr double foldOfLanes = 6, worthwhile = 0.8;
 constexpr double warmPart = 1.25;
 // What counts of cycles do not tell apart.
 constexpr double nearlyBest = 1.01;
+// What has to be left of them for panels of two widths, which are code twice.
+constexpr double clearlyLess = 0.95;
 
 struct Machine {
   int64_t lanes, registers;
@@ -88,10 +90,9 @@ int64_t mostRowsOf(const ContractionShape &shape, int64_t vectors) {
   return shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
 }
 
-// Cycles of one step of the reduction over all rows and columns.
-double cost(const Machine &machine, int64_t rows, int64_t vectors,
-            int64_t rowExtent, int64_t columnExtent,
-            const ContractionShape &shape) {
+// Cycles of one step of the reduction over all rows of a panel.
+double costOfPanel(const Machine &machine, int64_t rows, int64_t vectors,
+                   int64_t rowExtent, const ContractionShape &shape) {
   double sum = 0, stream = 0, stall = 0;
   int64_t panelBytes = vectors * machine.lanes * shape.elementBits / 8;
   if (shape.streamed * panelBytes > machine.l1Bytes / 2) {
@@ -106,7 +107,21 @@ double cost(const Machine &machine, int64_t rows, int64_t vectors,
     double overhead = 0.02 * (group.rows + vectors) + stall;
     sum += group.count * (std::max({work, loads, latency}) + overhead);
   }
-  return sum * llvm::divideCeil(columnExtent, vectors * machine.lanes);
+  return sum;
+}
+
+// The same of all columns, and where the last panel has fewer vectors, with
+// that counted as a whole one or as it is.
+double cost(const Machine &machine, RegisterTile tile, int64_t rowExtent,
+            int64_t columnExtent, const ContractionShape &shape,
+            bool wholePanels) {
+  int64_t vectors = llvm::divideCeil(columnExtent, machine.lanes),
+          rest = vectors % tile.vectors;
+  auto ofPanel = [&](int64_t vectors) {
+    return costOfPanel(machine, tile.rows, vectors, rowExtent, shape);
+  };
+  double sum = vectors / tile.vectors * ofPanel(tile.vectors);
+  return rest ? sum + ofPanel(wholePanels ? tile.vectors : rest) : sum;
 }
 
 // All that the registers hold; the smallest one first.
@@ -349,9 +364,10 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
       ShapedType::isDynamic(shape.columns) ? usualExtent : shape.columns;
   bool mayBeSingle =
       ShapedType::isDynamic(shape.rows) && shape.rowsOfImage == 0;
-  auto costOf = [&](RegisterTile tile, int64_t extent) {
+  auto costOf = [&](RegisterTile tile, int64_t extent,
+                    bool wholePanels = true) {
     auto ofRows = [&](int64_t rows) {
-      return cost(machine, tile.rows, tile.vectors, rows, columnExtent, shape);
+      return cost(machine, tile, rows, columnExtent, shape, wholePanels);
     };
     double all = ofRows(extent);
     return mayBeSingle ? all * std::pow(ofRows(1), weightOfSingleRow) : all;
@@ -368,6 +384,11 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
   if (shape.rowsOfImage > 0)
     if (RegisterTile other = bestTile(shape.rowsOfImage);
         costOf(other, rowExtent) <= most)
+      tile = other;
+  // A rest of few columns may be worth panels of another width.
+  for (RegisterTile other : tiles)
+    if (costOf(other, rowExtent, /*wholePanels=*/false) <
+        clearlyLess * costOf(tile, rowExtent, /*wholePanels=*/false))
       tile = other;
   int64_t l2 = target ? target.getL2ForBlocks() : 0;
   LoopOrder outer =
