@@ -216,6 +216,34 @@ bool isElementwise(linalg::GenericOp op) {
          hasVectorForm(op);
 }
 
+// Of an image of few columns, tiles go down its rows, if a window slides over
+// them: else all pixels are rows.
+static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels) {
+  constexpr int64_t few = 3;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  auto isUnit = [&](unsigned loop) { return extents[loop] == 1; };
+  SmallVector<unsigned> units = llvm::filter_to_vector(pixels, isUnit);
+  llvm::erase_if(pixels, isUnit);
+  pixels.insert(pixels.begin(), units.begin(), units.end());
+  auto isInWindow = [&](unsigned loop) {
+    return llvm::any_of(root.getIndexingMapsArray(), [&](AffineMap map) {
+      return llvm::any_of(withoutUnitLoops(root, map).getResults(),
+                          [&](AffineExpr index) {
+                            return index.isFunctionOfDim(loop) &&
+                                   isa<AffineBinaryOpExpr>(index);
+                          });
+    });
+  };
+  if (pixels.size() < 2)
+    return;
+  unsigned &column = pixels.back(), &row = pixels.end()[-2];
+  int64_t columns = extents[column], rows = extents[row];
+  bool isTall = ShapedType::isDynamic(rows) || rows > 4 * few;
+  if (!ShapedType::isDynamic(columns) && columns <= few && isTall &&
+      isInWindow(row))
+    std::swap(column, row);
+}
+
 FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
   if (root.getNumDpsInits() != 1 || root.getNumDpsInputs() < 2 ||
       root.getNumReductionLoops() == 0 || !hasVectorForm(root))
@@ -246,11 +274,7 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     bool isBatch = movesVectors && !isShared;
     (isBatch ? roles.batches : roles.pixels).push_back(loop);
   }
-  // Of an image of one column, what a window slides along are its rows.
-  std::stable_partition(roles.pixels.begin(), roles.pixels.end(),
-                        [extents = root.getStaticLoopRanges()](unsigned loop) {
-                          return extents[loop] == 1;
-                        });
+  orderPixels(root, roles.pixels);
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       roles.reductions.push_back(loop);

@@ -238,6 +238,13 @@ def convolutions():
             ["n", 8, height, 1], 24, (64, 1), sizes=[[n, 8, height, 1] for n in (1, 3)], pads=[31, 0, 32, 0])
         yield f"64x1, stride 4, {height} rows of one column", convolution(
             [2, 8, height, 1], 24, (64, 1), pads=[31, 0, 33, 0], strides=[4, 1])
+    for width in (2, 3):
+        yield f"9x1, {width} columns, any batch", convolution(
+            ["n", 12, 40, width], 24, (9, 1), sizes=[[n, 12, 40, width] for n in (1, 2)], pads=[4, 0, 4, 0])
+        yield f"5x5, stride 2, {2 * width} columns", convolution([2, 12, 41, 2 * width], 24, (5, 5), strides=[2, 2], pads=[2] * 4)
+        yield f"3x3, {width} columns, every height", convolution(
+            [1, 12, "h", width], 40, (3, 3), sizes=[[1, 12, height, width] for height in (1, 2, 15, 50)], **same)
+        yield f"depthwise 3x3, {width} columns", convolution([2, 40, 33, width], 40, (3, 3), group=40, **same)
     yield "1x1, every width", convolution([1, 20, 2, "w"], 40, (1, 1), sizes=widths)
     yield "3x3, every width", convolution([1, 20, 2, "w"], 40, (3, 3), sizes=widths, **same)
     for stride in (2, 3):
