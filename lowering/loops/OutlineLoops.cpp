@@ -7,6 +7,7 @@
 #include "lowering/loops/SharedFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
@@ -56,6 +57,42 @@ bool writesOwnElements(linalg::LinalgOp op) {
                         ? WalkResult::advance()
                         : WalkResult::interrupt();
            }).wasInterrupted() == false;
+}
+
+// Whether it only moves rows of elements, of which the run knows how many, to
+// or from a part of something. One function does that for rows of any pitch:
+// pieces that are joined differ in what they are joined to.
+bool movesRowsOfPart(linalg::LinalgOp op) {
+  constexpr int64_t leastElements = 16;
+  auto isPart = [](Value value) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    return type && !type.getLayout().isIdentity();
+  };
+  auto isRow = [](Value value) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    return type && type.getRank() > 1 &&
+           type.getShape().back() >= leastElements;
+  };
+  return llvm::hasSingleElement(*op.getBlock()) &&
+         llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic) &&
+         llvm::any_of(op->getOperands(), isPart) &&
+         llvm::all_of(op->getOperands(), isRow);
+}
+
+void forgetPitches(linalg::LinalgOp op) {
+  OpBuilder builder(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = cast<MemRefType>(operand.get().getType());
+    SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+    strides.back() = type.getStridesAndOffset().first.back();
+    auto layout = StridedLayoutAttr::get(type.getContext(),
+                                         ShapedType::kDynamic, strides);
+    operand.set(memref::CastOp::create(
+        builder, op.getLoc(),
+        MemRefType::get(type.getShape(), type.getElementType(), layout,
+                        type.getMemorySpace()),
+        operand.get()));
+  }
 }
 
 // An operation that is to become a function, and what it takes from outside:
@@ -112,6 +149,8 @@ struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
         found.push_back(op);
     });
     for (linalg::LinalgOp op : found) {
+      if (movesRowsOfPart(op))
+        forgetPitches(op);
       Outlined outlined(op);
       callInstead(outlined, functionOf(outlined, symbols));
     }
