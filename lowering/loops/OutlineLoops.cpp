@@ -26,10 +26,21 @@ namespace {
 // few operations in each of at most 64 iterations.
 constexpr int64_t littleWork = 256;
 
+// Elements that lie apart are instructions each.
+constexpr int64_t workOfScattering = 8;
+
+bool isScattered(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  return type && type.getRank() > 0 &&
+         type.getStridesAndOffset().first.back() != 1;
+}
+
 bool isShort(linalg::LinalgOp op) {
   auto generic = dyn_cast<linalg::GenericOp>(*op);
   int64_t work = std::max<int64_t>(generic ? weightOf(generic) : 1, 8),
           most = littleWork * std::max<int64_t>(op->getNumOperands(), 2);
+  if (llvm::any_of(op->getOperands(), isScattered))
+    work *= workOfScattering;
   for (int64_t size : op.getStaticLoopRanges())
     if (ShapedType::isDynamic(size) ||
         (work *= std::max<int64_t>(size, 1)) > most)
