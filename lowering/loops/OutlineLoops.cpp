@@ -90,19 +90,25 @@ bool movesRowsOfPart(linalg::LinalgOp op) {
          llvm::all_of(op->getOperands(), isRow);
 }
 
-void forgetPitches(linalg::LinalgOp op) {
+// Views that differ only in what does not matter become the same to `op`.
+void forgetPlaces(linalg::LinalgOp op) {
   OpBuilder builder(op);
+  bool anyPitch = movesRowsOfPart(op);
   for (OpOperand &operand : op->getOpOperands()) {
-    auto type = cast<MemRefType>(operand.get().getType());
-    SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
-    strides.back() = type.getStridesAndOffset().first.back();
-    auto layout = StridedLayoutAttr::get(type.getContext(),
-                                         ShapedType::kDynamic, strides);
-    operand.set(memref::CastOp::create(
-        builder, op.getLoc(),
-        MemRefType::get(type.getShape(), type.getElementType(), layout,
-                        type.getMemorySpace()),
-        operand.get()));
+    auto type = dyn_cast<MemRefType>(argumentType(operand.get().getType()));
+    if (!type)
+      continue;
+    if (anyPitch) {
+      SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+      strides.back() = type.getStridesAndOffset().first.back();
+      auto layout = StridedLayoutAttr::get(type.getContext(),
+                                           ShapedType::kDynamic, strides);
+      type = MemRefType::get(type.getShape(), type.getElementType(), layout,
+                             type.getMemorySpace());
+    }
+    if (type != operand.get().getType())
+      operand.set(
+          memref::CastOp::create(builder, op.getLoc(), type, operand.get()));
   }
 }
 
@@ -160,8 +166,7 @@ struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
         found.push_back(op);
     });
     for (linalg::LinalgOp op : found) {
-      if (movesRowsOfPart(op))
-        forgetPitches(op);
+      forgetPlaces(op);
       Outlined outlined(op);
       callInstead(outlined, functionOf(outlined, symbols));
     }

@@ -48,6 +48,10 @@ def grown_constants():
     return model(body + scalars + shapes, [value("x", sizes=(1,))], outs)
 
 
+def found():
+    return model(node("NonZero", ["x"], ["y"]), [value("x", sizes=(100,))], [value("y", 7, (1, "n"))])
+
+
 def reversed_chain(length):
     nodes = [node("Add", [f"x{i}", "x0"], [f"x{i + 1}"]) for i in range(length)]
     return model("".join(reversed(nodes)), [value("x0")], [value(f"x{length}")])

@@ -408,3 +408,30 @@ func.func @dimensions_of_one_stop_nothing(%x: tensor<1x9x1x4x8xf32>) -> tensor<4
   return %y : tensor<4x9xf32>
 }
 }
+
+// -----
+
+// What is gathered stays as it is, however the index lies.
+// CHECK-LABEL: @index_of_a_gather
+// CHECK: linalg.transpose ins(%arg1
+// CHECK: %[[Y:.*]] = linalg.generic
+// CHECK: linalg.yield
+// CHECK: tensor<?x64xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @index_of_a_gather(%x: tensor<1000x64xf32>, %i: tensor<2x?xi64>, %n: index) -> tensor<?x64xf32> {
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty(%n) : tensor<?x2xi64>
+  %t = linalg.transpose ins(%i : tensor<2x?xi64>) outs(%e : tensor<?x2xi64>) permutation = [1, 0]
+  %e2 = tensor.empty(%n) : tensor<?x64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>], iterator_types = ["parallel", "parallel"]}
+      outs(%e2 : tensor<?x64xf32>) {
+  ^bb0(%o: f32):
+    %r = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %at = tensor.extract %t[%r, %c1] : tensor<?x2xi64>
+    %row = arith.index_cast %at : i64 to index
+    %read = tensor.extract %x[%row, %c] : tensor<1000x64xf32>
+    linalg.yield %read : f32
+  } -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
