@@ -116,9 +116,9 @@ def FoldConstants : Pass<"fold-constants", "mlir::ModuleOp"> {
   let summary = "Computes what depends on constants only";
   let description = [{
     The constant part of `@model` is made a model of its own and handed to an evaluator, which the compiler supplies:
-    it compiles and runs it. Without one (in onnxc-opt) the pass does nothing. What only copies or converts stays where
-    its result is more than 1 MiB larger than its operands, or than 16 times as large where the target has a heap and
-    -Os is not given; so does everything beyond `cap-megabytes`.
+    it compiles and runs it. Without one (in onnxc-opt) the pass does nothing. A result stays where it is more
+    than 1 MiB larger than its operands; with a heap and without -Os where it is more than 16 times as large as well, if it
+    is no product and does not only repeat its operand. So does everything beyond `cap-megabytes`.
   }];
   let options = [Option<"capMegabytes", "cap-megabytes", "int64_t", "2048", "memory that all results may take">];
   let dependentDialects = ["onnxc::OnnxDialect"];

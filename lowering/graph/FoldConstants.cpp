@@ -3,7 +3,7 @@
 // model of its own, which the compiler compiles and runs (`Evaluator`).
 //
 // Not folded: results that are much larger than what they are made of, unless
-// sums are behind them (an Expand or Tile of a constant is cheaper to repeat at
+// they are products (an Expand or Tile of a constant is cheaper to repeat at
 // run time than to store), and everything beyond a cap on memory.
 #include "lowering/graph/FoldConstants.h"
 #include "dialects/onnx/Families.h"
@@ -87,9 +87,7 @@ private:
            isWorthStoring(op);
   }
   bool isWorthStoring(Operation *op) const {
-    bool sums =
-        !isa<MovementOpInterface, ScalarOpInterface, CompositeOpInterface>(op);
-    if (sums && !savesMemory)
+    if (!savesMemory && isa<MatMulOp, GemmOp, EinsumOp, ConvOp>(op))
       return true;
     bool grows = !savesMemory && !isa<ExpandOp, TileOp>(op);
     return resultBytes(op) <=

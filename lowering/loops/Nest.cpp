@@ -106,14 +106,16 @@ bool readsAsOne(Nest &nest, const Loop &outer, const Loop &inner) {
     return !ShapedType::isDynamic(strides[first]) &&
            strides[first] == *size * strides[first + 1];
   };
-  auto isFine = [&](linalg::IndexOp index) {
+  bool areFine = true;
+  nest.op.getBody()->walk([&](linalg::IndexOp index) {
     bool isOuter = index.getDim() == outer.dim;
-    return (!isOuter && index.getDim() != inner.dim) ||
-           llvm::all_of(index->getUses(), [&](OpOperand &use) {
-             return size && isOfBoth(use, isOuter);
-           });
-  };
-  return llvm::all_of(nest.op.getBody()->getOps<linalg::IndexOp>(), isFine);
+    if (!isOuter && index.getDim() != inner.dim)
+      return;
+    areFine &= llvm::all_of(index->getUses(), [&](OpOperand &use) {
+      return size && isOfBoth(use, isOuter);
+    });
+  });
+  return areFine;
 }
 
 // Whether `outer` and the `inner` loop are one for every operand.
