@@ -87,11 +87,21 @@ private:
            isWorthStoring(op);
   }
   bool isWorthStoring(Operation *op) const {
-    if (!savesMemory && isa<MatMulOp, GemmOp, EinsumOp, ConvOp>(op))
+    if (!savesMemory && sumsProducts(op))
       return true;
     bool grows = !savesMemory && !isa<ExpandOp, TileOp>(op);
     return resultBytes(op) <=
            operandBytes(op) * (grows ? growthFactor : 1) + growthBytes;
+  }
+  // An outer product sums none.
+  static bool sumsProducts(Operation *op) {
+    auto elements = [](Value value) {
+      return double(cast<ShapedType>(value.getType()).getNumElements());
+    };
+    return isa<MatMulOp, GemmOp, EinsumOp, ConvOp>(op) &&
+           op->getNumOperands() > 1 &&
+           elements(op->getOperand(0)) * elements(op->getOperand(1)) >
+               elements(op->getResult(0));
   }
   bool isKnown(Value value) const {
     Operation *producer = value.getDefiningOp();

@@ -2,11 +2,13 @@
 // often a multiple of a power of two: a panel of them shares a few sets of the
 // caches and does not stay there. A copy costs one pass for all tiles.
 #include "lowering/loops/RowPanels.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/EmitContraction.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -38,6 +40,45 @@ bool arePanels(RankedTensorType type, ArrayRef<int64_t> order,
     return dim != last && type.getDimSize(dim) != 1;
   });
   return type.getDimSize(last) == columns && llvm::is_sorted(rows);
+}
+
+constexpr int64_t pageBytes = 4096, allSets = pageBytes / lineBytes;
+
+// How many lines share a set of the first cache, where `lines` side by side are
+// read at each step of the sum.
+double linesOfSet(OpOperand *input, linalg::GenericOp root, unsigned sum,
+                  int64_t lines) {
+  auto type = cast<RankedTensorType>(input->get().getType());
+  AffineMap map = root.getMatchingIndexingMap(input);
+  std::optional<int64_t> dim =
+      map.getResultPosition(getAffineDimExpr(sum, map.getContext()));
+  if (!dim || !type.hasStaticShape())
+    return 0;
+  int64_t pitch = type.getElementTypeBitWidth() / 8;
+  for (int64_t size : type.getShape().drop_front(*dim + 1))
+    pitch *= size;
+  if (pitch < lineBytes)
+    return 1; // side by side
+  int64_t places = allSets / std::gcd(pitch / lineBytes, allSets);
+  return double(type.getDimSize(*dim) * lines) /
+         std::min(places * lines, allSets);
+}
+
+// Whether a panel fits the first cache, but shares so few of its sets, with
+// what it is multiplied with, that it does not stay there.
+bool crowdsSets(OpOperand *input, linalg::GenericOp root, unsigned sum,
+                int64_t columns, TargetAttr target) {
+  Type element = getElementTypeOrSelf(input->get());
+  int64_t rows = root.getStaticLoopRanges()[sum],
+          lines = llvm::divideCeil(
+              columns * element.getIntOrFloatBitWidth() / 8, lineBytes);
+  if (ShapedType::isDynamic(rows) ||
+      rows * lines * lineBytes > target.getL1Bytes() / 2)
+    return false;
+  double all = 0;
+  for (OpOperand *factor : root.getDpsInputOperands())
+    all += linesOfSet(factor, root, sum, factor == input ? lines : 1);
+  return all > target.getL1Bytes() / pageBytes;
 }
 
 // The dimensions of `matrix` in `order`, the last one cut into panels, and then
@@ -89,11 +130,12 @@ void storePanels(KernelOp product, TargetAttr target) {
   linalg::GenericOp root = *findContraction(product);
   LoopRoles roles = *inferLoopRoles(root);
   OpOperand *input = inputOfPanels(root, roles);
+  int64_t columns = cast<ContractionAttr>(product.getSchedule()).getColumns();
   if (unpackOf(input) || llvm::none_of(roles.reductions, [&](unsigned sum) {
-        return rowsCollide(root, input, sum, target);
+        return rowsCollide(root, input, sum, target) ||
+               crowdsSets(input, root, sum, columns, target);
       }))
     return;
-  int64_t columns = cast<ContractionAttr>(product.getSchedule()).getColumns();
   SmallVector<int64_t> order =
       panelOrder(root.getMatchingIndexingMap(input), roles);
   ImplicitLocOpBuilder b(product.getLoc(), product);

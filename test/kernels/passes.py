@@ -380,6 +380,11 @@ def heads():
             ("Conv", "x w0 b", "q0", {}), ("Reshape", "q0 s", "q", {}), ("Transpose", "q", "t", {"perm": [0, 2, 1, 3]}),
             ("Einsum", "q q", "l", {"equation": "bdhn,bdhm->bhnm"}), ("MatMul", "t l", "y", {})],
             columns, [[size[0], 24, size[1]] for size in sizes], ranks=4)
+        for size in (256, 80) if length == 9 else ("l",):
+            yield f"attention of channels first{name}, {size} long", chain([2, 3, 32, size], [
+                ("Sigmoid", "x", "k", {}), ("Einsum", "x k", "s", {"equation": "bhdi,bhdj->bhij"}), ("Softmax", "s", "p", {}),
+                ("Einsum", "p k", "y", {"equation": "bhij,bhdj->bhid"})], {},
+                [[2, 3, 32, n] for n in ((size,) if size != "l" else (1, 64, 130))])
         parts = {"w": normal(24, 72, scale=0.3), "s": np.int64([0, 0, 3, 8, 3]), "out": np.int64([-1]), "m": np.int64([0, 0, 24]),
                  **{f"at{i}": np.int64(i) for i in range(4)}, **{f"from{i}": np.int64([i]) for i in range(4)}}
         takers = {"Gather": [("Gather", f"r at{i}", f"{part}1", {"axis": -1}) for i, part in enumerate("qkv")],

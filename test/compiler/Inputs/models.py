@@ -52,6 +52,13 @@ def found():
     return model(node("NonZero", ["x"], ["y"]), [value("x", sizes=(100,))], [value("y", 7, (1, "n"))])
 
 
+def channels_first_attention(length):
+    equation = 'attribute {{ name: "equation" type: STRING s: "{}" }}'.format
+    body = (node("Einsum", ["q", "k"], ["s"], equation("bhdi,bhdj->bhij")) + node("Softmax", ["s"], ["p"]) +
+            node("Einsum", ["p", "v"], ["y"], equation("bhij,bhdj->bhid")))
+    return model(body, [value(name, sizes=(1, 2, 32, length)) for name in "qkv"], [value("y", sizes=(1, 2, length, 32))])
+
+
 def reversed_chain(length):
     nodes = [node("Add", [f"x{i}", "x0"], [f"x{i + 1}"]) for i in range(length)]
     return model("".join(reversed(nodes)), [value("x0")], [value(f"x{length}")])
