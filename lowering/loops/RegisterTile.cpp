@@ -52,7 +52,8 @@ constexpr double stallOfHalfLines = 0.004;
 constexpr double foldOfLanes = 6, worthwhile = 0.8;
 // Vectors that stay warm, as a part of those that the sets they share hold: a
 // tile needs some of them only. On Zen 5, windows of 7x7 just above took 0.97
-// of the time with panels outermost, of 3x3 at 1.75 times as many 1.01 to 1.06.
+// of the time with panels outermost, of 3x3 at 1.75 times as many 1.01 to 1.06,
+// and so did those whose vectors, all together, take 1.1 of the cache.
 constexpr double warmPart = 1.25;
 // What counts of cycles do not tell apart.
 constexpr double nearlyBest = 1.01;
@@ -254,12 +255,14 @@ int64_t pixelsReached(linalg::GenericOp root, const LoopRoles &roles) {
 }
 
 // Whether one vector of each pixel that a depthwise window reaches stays in the
-// first cache from row to row. Pixels lie as far apart as they have channels,
-// so they may share few of its sets. Of a vector that is half a line, the other
-// half would be fetched in vain.
+// first cache from row to row where all vectors would not. Pixels lie as far
+// apart as they have channels, so they may share few of its sets. A part of a
+// line would be fetched, and written by several tasks, in vain.
 bool staysWarm(const ContractionShape &shape, const Machine &machine) {
   if (ShapedType::isDynamic(shape.pixelsReached) ||
-      machine.lanes * shape.elementBits < 8 * lineBytes)
+      machine.lanes * shape.elementBits < 8 * lineBytes ||
+      shape.rowStride % lineBytes != 0 ||
+      shape.pixelsReached * shape.rowStride < warmPart * machine.l1Bytes)
     return false;
   int64_t allSets = pageBytes / lineBytes,
           sets = allSets / std::gcd(shape.rowStride / lineBytes, allSets);
