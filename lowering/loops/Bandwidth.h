@@ -4,11 +4,20 @@
 #include "dialects/onnxc/Onnxc.h"
 
 #include <cstdint>
+#include <numeric>
 
 namespace onnxc {
 
 // Of a line of every cache.
 inline constexpr int64_t lineBytes = 64;
+// Lines a multiple of so many bytes apart share a set of the first cache.
+inline constexpr int64_t pageBytes = 4096;
+inline constexpr int64_t setsOfL1 = pageBytes / lineBytes;
+inline int64_t waysOfL1(int64_t l1Bytes) { return l1Bytes / pageBytes; }
+// Sets that lines have which lie so many bytes apart.
+inline int64_t setsAtPitch(int64_t bytes) {
+  return setsOfL1 / std::gcd(bytes / lineBytes, setsOfL1);
+}
 // Vectors that a core loads per cycle.
 inline constexpr double loadsPerCycle = 2;
 // Streamed from L2 beside multiplications.

@@ -27,7 +27,8 @@ std::optional<unsigned> loopWithinGroup(mlir::linalg::GenericOp root);
 struct LoopRoles {
   // Parallel loops but for `vector`, outermost first: those that every input
   // read along the vectors depends on (batches) and those that leave such an
-  // input alone (pixels).
+  // input alone (pixels). The last pixel loop is the one that tiles go down,
+  // which of an image of few columns is that over its rows.
   llvm::SmallVector<unsigned> batches, pixels;
   // The loop along the vectors: the innermost one of the output.
   unsigned vector;

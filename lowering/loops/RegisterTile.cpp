@@ -8,7 +8,6 @@
 #include "lowering/ConstantViews.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RowTiles.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -34,7 +33,7 @@ constexpr int64_t leastTiles = 4;
 constexpr int64_t usualExtent = 1 << 10;
 constexpr double weightOfSingleRow = 0.05;
 // Rows that lie a multiple of a page apart share one set of the first cache.
-constexpr int64_t pageBytes = 4096, mostRowsOfOneSet = 8;
+constexpr int64_t mostRowsOfOneSet = 8;
 // Of an image whose width only the run knows: what is left of a row is in tiles
 // of few rows, and tiles at its ends ask which taps they have. On Zen 4 eleven
 // networks took 0.91 to 1.01 of the time that they took with 14 rows. Of one
@@ -264,9 +263,8 @@ bool staysWarm(const ContractionShape &shape, const Machine &machine) {
       shape.rowStride % lineBytes != 0 ||
       shape.pixelsReached * shape.rowStride < warmPart * machine.l1Bytes)
     return false;
-  int64_t allSets = pageBytes / lineBytes,
-          sets = allSets / std::gcd(shape.rowStride / lineBytes, allSets);
-  return shape.pixelsReached <= warmPart * sets * machine.l1Bytes / pageBytes;
+  return shape.pixelsReached <=
+         warmPart * setsAtPitch(shape.rowStride) * waysOfL1(machine.l1Bytes);
 }
 
 // Whether lanes along the loop read one input side by side.

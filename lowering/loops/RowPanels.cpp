@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -42,8 +41,6 @@ bool arePanels(RankedTensorType type, ArrayRef<int64_t> order,
   return type.getDimSize(last) == columns && llvm::is_sorted(rows);
 }
 
-constexpr int64_t pageBytes = 4096, allSets = pageBytes / lineBytes;
-
 // How many lines share a set of the first cache, where `lines` side by side are
 // read at each step of the sum.
 double linesOfSet(OpOperand *input, linalg::GenericOp root, unsigned sum,
@@ -59,9 +56,8 @@ double linesOfSet(OpOperand *input, linalg::GenericOp root, unsigned sum,
     pitch *= size;
   if (pitch < lineBytes)
     return 1; // side by side
-  int64_t places = allSets / std::gcd(pitch / lineBytes, allSets);
   return double(type.getDimSize(*dim) * lines) /
-         std::min(places * lines, allSets);
+         std::min(setsAtPitch(pitch) * lines, setsOfL1);
 }
 
 // Whether a panel fits the first cache, but shares so few of its sets, with
@@ -78,7 +74,7 @@ bool crowdsSets(OpOperand *input, linalg::GenericOp root, unsigned sum,
   double all = 0;
   for (OpOperand *factor : root.getDpsInputOperands())
     all += linesOfSet(factor, root, sum, factor == input ? lines : 1);
-  return all > target.getL1Bytes() / pageBytes;
+  return all > waysOfL1(target.getL1Bytes());
 }
 
 // The dimensions of `matrix` in `order`, the last one cut into panels, and then

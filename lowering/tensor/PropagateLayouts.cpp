@@ -299,7 +299,6 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
 // only the run knows may lie pages apart: then they share one set of the first
 // cache and some of the second, and short tiles fetch each line several times.
 int64_t waitingLines(RankedTensorType source, unsigned dim, TargetAttr target) {
-  constexpr int64_t pageBytes = 4096;
   int64_t lines = target.getL1Bytes() / lineBytes / 2;
   bool isKnown = llvm::none_of(source.getShape().drop_front(dim + 1),
                                ShapedType::isDynamic);
