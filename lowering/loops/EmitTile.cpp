@@ -474,22 +474,28 @@ void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
 // two. With all of them, 5 to 8 rows took 0.45 to 1.03 of the time, for the
 // more a core has to do with a line the fewer it sees ahead by itself, and 1 to
 // 4 rows up to 1.9 times as long. Memory behind Intel's mesh is further away:
-// 4096 x 4096 weights took 0.87 of the time for four and eight rows.
+// 4096 x 4096 weights took 0.87 of the time for four and eight rows. On Zen 5
+// 12 KiB are enough for six rows and 16 for eight (0.94 and 0.86 of the time
+// that 8 took), where one row and weights in L3 want no more than 8.
 static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
                                     int64_t rows, int64_t lines,
                                     int64_t vectorsOfLine) {
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   if (!target)
     return Ahead{8 << 10, 1, TileValues::Cache::First};
+  constexpr int64_t usualL3Bytes = 16 << 20, every = 4, manyCycles = 5;
+  int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
+  bool areInL3 = weightsBytes(module) <= l3Bytes / 2;
   if (target.getL2BytesPerCycle() >= lineBytes) {
     bool isFar = rows > 1 && isBehindCaches(bytes, target) &&
                  target.getMemoryBytesPerCycle() < farBytesPerCycle;
-    return isFar ? Ahead{128 << 10, 1, TileValues::Cache::Second}
-                 : Ahead{8 << 10, 1, TileValues::Cache::First};
+    if (isFar)
+      return Ahead{128 << 10, 1, TileValues::Cache::Second};
+    int64_t bytesAhead =
+        areInL3 ? 8 << 10 : std::clamp<int64_t>(rows, 4, 8) << 11;
+    return Ahead{bytesAhead, 1, TileValues::Cache::First};
   }
-  constexpr int64_t usualL3Bytes = 16 << 20, every = 4, manyCycles = 5;
-  int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
-  if (weightsBytes(module) <= l3Bytes / 2)
+  if (areInL3)
     return std::nullopt;
   int64_t cyclesOfLine =
       rows * vectorsOfLine / std::max<int64_t>(target.getFmaPerCycle(), 1);
