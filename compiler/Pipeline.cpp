@@ -88,6 +88,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createTurnLoneConvolutions());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
+  pm.addPass(createTurnNarrowProducts());
   pm.addPass(createFoldFrames());
   pm.addPass(createFoldDilations());
   addCleanup(pm);

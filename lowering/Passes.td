@@ -280,6 +280,22 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def TurnNarrowProducts : Pass<"turn-narrow-products", "mlir::ModuleOp"> {
+  let summary = "Writes products to a few columns transposed";
+  let description = [{
+    ```mlir
+    %y = linalg.generic ins(%x, %w : tensor<32x207x6xf32>, tensor<207x207xf32>) // (c, v, l), (v, w) -> (c, w, l)
+    // becomes
+    %t = linalg.generic ins(%x, %w) // (c, v, l), (v, w) -> (c, l, w)
+    %y = linalg.transpose ins(%t) permutation = [0, 2, 1]
+    ```
+    Vectors along the few columns would be mostly empty; along the rows they are full. Where a count of cycles finds that
+    worth the moves, and lanes cannot lie along the sum. After `propagate-layouts`, which knows better for what stands
+    between convolutions.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def SplitBatches : Pass<"split-batches", "mlir::ModuleOp"> {
   let summary = "Joins batch and heads behind the products of an attention, not in front";
   let description = [{

@@ -198,9 +198,13 @@ void packColumns(linalg::GenericOp root, const LoopRoles &roles,
       *map.getResultPosition(getAffineDimExpr(roles.vector, root.getContext()));
   pack.order = panelOrder(map, roles);
   ImplicitLocOpBuilder b(root.getLoc(), root);
-  pack.tile = {b.getIndexAttr(schedule.getColumns())};
   Value source = input->get();
   auto type = cast<RankedTensorType>(source.getType());
+  // The tile's columns may be those of several loops.
+  int64_t columns = type.getDimSize(pack.apart), width = schedule.getColumns();
+  if (!ShapedType::isDynamic(columns))
+    width = std::min<int64_t>(width, llvm::alignTo(columns, lanes));
+  pack.tile = {b.getIndexAttr(width)};
   unsigned together = dimsTogether(map, roles, type);
   Value panels = together == 1
                      ? packed(b, source, pack, lanes)

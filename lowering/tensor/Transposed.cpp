@@ -40,23 +40,32 @@ Value permutedInit(OpBuilder &builder, Value init,
               : empty;
 }
 
-LogicalResult writeTransposed(PatternRewriter &rewriter, linalg::TransposeOp op,
-                              linalg::GenericOp producer) {
-  ArrayRef<int64_t> permutation = op.getPermutation();
+linalg::GenericOp writtenTransposed(RewriterBase &rewriter,
+                                    linalg::GenericOp producer,
+                                    ArrayRef<int64_t> permutation) {
   rewriter.setInsertionPoint(producer);
   Value moved = permutedInit(rewriter, producer.getOutputs()[0], permutation);
   if (!moved)
-    return failure();
+    return nullptr;
   SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
   SmallVector<AffineExpr> results =
       applyPermutation(maps.back().getResults(), permutation);
-  maps.back() =
-      AffineMap::get(maps.back().getNumDims(), 0, results, op.getContext());
+  maps.back() = AffineMap::get(maps.back().getNumDims(), 0, results,
+                               producer.getContext());
   auto written = linalg::GenericOp::create(
       rewriter, producer.getLoc(), moved.getType(), producer.getInputs(), moved,
       maps, producer.getIteratorTypesArray());
   rewriter.inlineRegionBefore(producer.getRegion(), written.getRegion(),
                               written.getRegion().begin());
+  return written;
+}
+
+LogicalResult writeTransposed(PatternRewriter &rewriter, linalg::TransposeOp op,
+                              linalg::GenericOp producer) {
+  linalg::GenericOp written =
+      writtenTransposed(rewriter, producer, op.getPermutation());
+  if (!written)
+    return failure();
   rewriter.replaceOp(op, written.getResults());
   return success();
 }

@@ -20,6 +20,12 @@ mlir::Value paddedTransposed(mlir::OpBuilder &builder, mlir::tensor::PadOp pad,
 mlir::Value permutedInit(mlir::OpBuilder &builder, mlir::Value init,
                          llvm::ArrayRef<int64_t> permutation);
 
+// A copy of `producer`, whose body moves there, that writes its only result in
+// that order; null where it starts with what cannot be had so.
+mlir::linalg::GenericOp writtenTransposed(mlir::RewriterBase &rewriter,
+                                          mlir::linalg::GenericOp producer,
+                                          llvm::ArrayRef<int64_t> permutation);
+
 // Lets the only producer of what `op` transposes write its result in that
 // order. Fails where it starts with what cannot be had so.
 llvm::LogicalResult writeTransposed(mlir::PatternRewriter &rewriter,

@@ -34,6 +34,11 @@ def rows():
     yield "row maxima, batch and rows of the run", chain(
         ["a", 3, "b", "b"], [("ReduceMax", "x a", "y", {})], {"a": np.int64([3])}, [[2, 3, 13, 13], [1, 3, 40, 40]])
     last = {"a": np.int64([-1]), "zero": np.float32(0), "one": np.float32(1)}
+    for side in ("h", 8):
+        for op in ("Softmax", "LogSoftmax"):
+            yield f"{op} of masked scores, {side} heads, rows of the run", chain([side, "s", "s"], [
+                ("ReduceMean", "x a", "m", {}), ("Add", "x m", "l", {}), ("Sigmoid", "x", "g", {}), ("Add", "l g", "k", {}),
+                (op, "k", "y", {})], {"a": np.int64([0])}, [[8, length, length] for length in (1, 16, 17, 70)])
     yield "Softmax of some rows, rows of the run", chain(["a", 3, "b", "b"], [
         ("Softmax", "x", "p", {}), ("ReduceMax", "x a", "m", {}), ("Greater", "m one", "c", {}),
         ("Where", "c p zero", "y", {})], last, [[2, 3, 13, 13], [1, 3, 40, 40]])
@@ -72,6 +77,23 @@ def rows():
                 ("Einsum", "x w", "e", {"equation": "bnij,cnjk->bncik"}), ("Add", "e a", "y", {})],
                 {"w": normal(7, 6, 4, columns), "a": normal(3, columns, seed=5)},
                 [[size, 6, 3, 4] for size in ((1, 3) if batch == "b" else (batch,))], ranks=5)
+    for columns in (1, 3, 6, 12):
+        for batch in (2, "n"):
+            sizes = [[size, 3, 40, columns] for size in ((1, 4) if batch == "n" else (batch,))]
+            yield f"a product to {columns} columns, batch {batch}", chain([batch, 3, 40, columns], [
+                ("Einsum", "x w", "e", {"equation": "ncvl,vw->ncwl"}), ("Add", "e a", "y", {})],
+                {"w": normal(40, 70), "a": normal(70, columns, seed=5)}, sizes, ranks=4)
+            for equation in ("ncvl,vw->ncwl", "ncwl,vw->ncvl"):
+                yield f"a computed product {equation} to {columns} columns, batch {batch}", chain(
+                    [batch, 3, 40, columns], [
+                        ("Einsum", "x x", "s", {"equation": "ncvl,ncwl->vw"}), ("Softmax", "s", "p", {}),
+                        ("Einsum", "x p", "y", {"equation": equation})], {}, sizes)
+    for equation, left, right in (("gfbe,egbc->fcg", (2, 12, 4, 3), (3, 2, 4, 24)),
+                                  ("gba,edba->gdeb", (20, 4, 25), (8, 16, 4, 25)),
+                                  ("efba,acgfb->cegaf", (24, 4, 32, 2), (2, 3, 3, 4, 32)),
+                                  ("ijkl,bil->bijk", (9, 10, 16, 8), (1, 9, 8))):
+        yield f"an Einsum {equation}", chain(left, [("Einsum", "x w", "y", {"equation": equation})],
+                                             {"w": normal(*right, seed=5)}, ranks=len(equation.split("->")[1]))
     yield "an Einsum of batches that a later factor sums", chain([3, 5, 24], [
         ("Einsum", "x w a", "y", {"equation": "nth,nhd,tn->td"})],
         {"w": normal(3, 24, 40), "a": normal(5, 3, seed=4)}, ranks=2)

@@ -1,0 +1,77 @@
+// RUN: onnxc-opt --turn-narrow-products --split-input-file %s | FileCheck %s
+
+#x = affine_map<(c, w, l, v) -> (c, v, l)>
+#w = affine_map<(c, w, l, v) -> (v, w)>
+#y = affine_map<(c, w, l, v) -> (c, w, l)>
+#kinds = ["parallel", "parallel", "parallel", "reduction"]
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// Six of sixteen lanes would be used.
+// CHECK: #[[Y:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1)>
+// CHECK-LABEL: @few_columns
+// CHECK: %[[T:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[Y]]]{{.*}} ins(%arg0, %arg1 {{.*}} outs(%{{.*}} : tensor<?x6x64xf32>)
+// CHECK: linalg.transpose ins(%[[T]] {{.*}} permutation = [0, 2, 1]
+func.func @few_columns(%x: tensor<?x64x6xf32>, %w: tensor<64x64xf32>, %e: tensor<?x64x6xf32>) -> tensor<?x64x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64x6xf32>) -> tensor<?x64x6xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = #kinds}
+       ins(%x, %w : tensor<?x64x6xf32>, tensor<64x64xf32>) outs(%start : tensor<?x64x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64x6xf32>
+  return %y : tensor<?x64x6xf32>
+}
+
+// Of fourteen few stay empty, and the result would have to be moved.
+// CHECK-LABEL: @enough_columns
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @enough_columns(%x: tensor<?x64x14xf32>, %w: tensor<64x64xf32>, %e: tensor<?x64x14xf32>)
+    -> tensor<?x64x14xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64x14xf32>) -> tensor<?x64x14xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = #kinds}
+       ins(%x, %w : tensor<?x64x14xf32>, tensor<64x64xf32>) outs(%start : tensor<?x64x14xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64x14xf32>
+  return %y : tensor<?x64x14xf32>
+}
+}
+
+// -----
+
+#x = affine_map<(f, c, g, b) -> (g, f, b)>
+#w = affine_map<(f, c, g, b) -> (g, b, c)>
+#y = affine_map<(f, c, g, b) -> (f, c, g)>
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// Both operands have the batch outermost, the result innermost: vectors along it would be gathered.
+// CHECK: #[[Y:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1)>
+// CHECK-LABEL: @batch_of_columns
+// CHECK: %[[T:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[Y]]]{{.*}} outs(%{{.*}} : tensor<64x16x32xf32>)
+// CHECK: linalg.transpose ins(%[[T]] {{.*}} permutation = [0, 2, 1]
+func.func @batch_of_columns(%x: tensor<16x64x8xf32>, %w: tensor<16x8x32xf32>, %e: tensor<64x32x16xf32>)
+    -> tensor<64x32x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64x32x16xf32>) -> tensor<64x32x16xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %w : tensor<16x64x8xf32>, tensor<16x8x32xf32>) outs(%start : tensor<64x32x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x32x16xf32>
+  return %y : tensor<64x32x16xf32>
+}
+}
