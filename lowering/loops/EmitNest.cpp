@@ -91,7 +91,8 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
                                    constant(width), ValueRange(), body);
     std::optional<int64_t> trips = getConstantIntValue(count);
     bool isBlock = vectors > 1 && !(trips && *trips <= mostBlocksInFull);
-    if (isBlock || isRowThatSpills(multiply(b, count, number(b, vectors))))
+    bool isRest = vectors < unroll && !trips;
+    if (isBlock || isRest || isRowThatSpills(multiply(b, count, number(b, vectors))))
       keepRolled(loop);
     return end;
   };

@@ -112,7 +112,9 @@ void NestEmitter::foldLanes(const Place &place) {
     end = add(b, from, multiply(b, count, number(b, stride)));
     if (isConstantIntValue(count, 0))
       return state;
-    bool isRow = isRowThatSpills(multiply(b, count, number(b, vectors)));
+    bool isRest = vectors < unroll && !getConstantIntValue(count);
+    bool staysRolled =
+        isRest || isRowThatSpills(multiply(b, count, number(b, vectors)));
     auto sweep = [&](OpFoldResult from, OpFoldResult end, ValueRange state) {
       auto body = [&](OpBuilder &, Location, Value i, ValueRange inside) {
         scf::YieldOp::create(b, accumulate(enter(at, *vectorLoop, i),
@@ -121,7 +123,7 @@ void NestEmitter::foldLanes(const Place &place) {
       };
       auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, end),
                                      constant(stride), state, body);
-      if (isRow)
+      if (staysRolled)
         keepRolled(loop);
       return SmallVector<Value>(loop.getResults());
     };
