@@ -304,8 +304,8 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
   Type element = getElementTypeOrSelf(root.getResult(0));
   int64_t lanes = target.getVectorBits() / element.getIntOrFloatBitWidth();
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  if (lanes < 2 || ShapedType::isDynamic(extents[loop]) ||
-      extents[loop] < lanes)
+  bool isShort = !ShapedType::isDynamic(extents[loop]) && extents[loop] < lanes;
+  if (lanes < 2 || isShort)
     return false;
   SmallVector<unsigned> rows = llvm::filter_to_vector(
       roles.pixels, [&](unsigned loop) { return extents[loop] != 1; });

@@ -115,7 +115,8 @@ bool waitsForColumns(linalg::GenericOp producer, OpOperand *input) {
 }
 
 // A few instructions on one tensor of full size, which no kernel with an
-// epilogue makes.
+// epilogue makes, or on two where a kernel has no room for a row of the result,
+// which is of unknown length.
 bool isCheaperThanMemory(linalg::GenericOp producer) {
   if (weightOf(producer) > 4)
     return false;
@@ -130,7 +131,8 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
     if (isFoldedFrom(input->get(), seen) && !waitsForColumns(producer, input))
       return false;
   }
-  return full <= 1;
+  return full <=
+         (ShapedType::isDynamic(producer.getStaticLoopRanges().back()) ? 2 : 1);
 }
 
 // The contractions that `value` is the epilogue's result of: elementwise
