@@ -559,6 +559,26 @@ Value emptyLike(OpBuilder &builder, Value result) {
       type.getElementType());
 }
 
+// The same for rows that only the kernel reads. They begin with a line each:
+// of 49 elements, one behind the other, scores with their softmax and products
+// took 1.3 times as long.
+Value scratchLike(OpBuilder &builder, Value result) {
+  Value dense = emptyLike(builder, result);
+  ImplicitLocOpBuilder b(result.getLoc(), builder);
+  auto type = cast<RankedTensorType>(result.getType());
+  int64_t perLine = 8 * lineBytes / type.getElementTypeBitWidth();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), dense),
+                            room = sizes;
+  if (sizes.empty() || perLine < 2)
+    return dense;
+  OpFoldResult lines = ceilDivide(b, sizes.back(), number(b, perLine));
+  room.back() = multiply(b, lines, number(b, perLine));
+  Value lined = tensor::EmptyOp::create(b, room, type.getElementType());
+  SmallVector<OpFoldResult> zeros(sizes.size(), number(b, 0)),
+      ones(sizes.size(), number(b, 1));
+  return tensor::ExtractSliceOp::create(b, type, lined, zeros, sizes, ones);
+}
+
 // Registers for constants of the functions around products, which live on
 // through their loops; 16 registers are too few to leave any.
 constexpr int64_t registersForConstants = 4, manyRegisters = 32;
@@ -590,7 +610,9 @@ void formKernel(const Group &group, TargetAttr target) {
   Location loc = last->getLoc();
   SmallVector<Value> outputs;
   for (Value result : parts.results)
-    outputs.push_back(emptyLike(builder, result));
+    outputs.push_back(isUsedOutside(result, group)
+                          ? emptyLike(builder, result)
+                          : scratchLike(builder, result));
   auto schedule =
       RowsAttr::get(builder.getContext(), group.outer.size(), group.tile);
   auto kernel = KernelOp::create(builder, loc, schedule,

@@ -29,9 +29,9 @@ constexpr int64_t manyHalves = 8, mostWhole = 2048;
 // Tiles that a block has at least, for which a panel is warm.
 constexpr int64_t leastTiles = 4;
 // What an extent is taken for that only the run knows, and what a single row
-// counts where it may be all that there are.
+// counts where it may be all that there are, or a single vector of columns.
 constexpr int64_t usualExtent = 1 << 10;
-constexpr double weightOfSingleRow = 0.05;
+constexpr double weightOfSingle = 0.05;
 // Rows that lie a multiple of a page apart share one set of the first cache.
 constexpr int64_t mostRowsOfOneSet = 8;
 // Of an image whose width only the run knows: what is left of a row is in tiles
@@ -367,11 +367,16 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
       ShapedType::isDynamic(shape.rows) && shape.rowsOfImage == 0;
   auto costOf = [&](RegisterTile tile, int64_t extent,
                     bool wholePanels = true) {
-    auto ofRows = [&](int64_t rows) {
-      return cost(machine, tile, rows, columnExtent, shape, wholePanels);
+    double all = cost(machine, tile, extent, columnExtent, shape, wholePanels);
+    auto weigh = [&](int64_t rows, int64_t columns) {
+      double single = cost(machine, tile, rows, columns, shape, false);
+      all *= std::pow(single, weightOfSingle);
     };
-    double all = ofRows(extent);
-    return mayBeSingle ? all * std::pow(ofRows(1), weightOfSingleRow) : all;
+    if (mayBeSingle)
+      weigh(1, columnExtent);
+    if (shape.isProduct && ShapedType::isDynamic(shape.columns))
+      weigh(extent, machine.lanes);
+    return all;
   };
   std::vector<RegisterTile> tiles = tilesFor(machine, shape);
   auto bestTile = [&](int64_t extent) {
