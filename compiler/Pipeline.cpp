@@ -86,9 +86,9 @@ void addTensor(OpPassManager &pm, const Options &options) {
   addCleanup(pm);
   pm.addPass(createTurnLoneWindows());
   pm.addPass(createTurnLoneConvolutions());
+  pm.addPass(createTurnProducts());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
-  pm.addPass(createTurnNarrowProducts());
   pm.addPass(createFoldFrames());
   pm.addPass(createFoldDilations());
   addCleanup(pm);

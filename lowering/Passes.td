@@ -280,8 +280,8 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
-def TurnNarrowProducts : Pass<"turn-narrow-products", "mlir::ModuleOp"> {
-  let summary = "Writes products to a few columns transposed";
+def TurnProducts : Pass<"turn-products", "mlir::ModuleOp"> {
+  let summary = "Writes products transposed whose vectors would be mostly empty or gathered";
   let description = [{
     ```mlir
     %y = linalg.generic ins(%x, %w : tensor<32x207x6xf32>, tensor<207x207xf32>) // (c, v, l), (v, w) -> (c, w, l)
@@ -289,9 +289,9 @@ def TurnNarrowProducts : Pass<"turn-narrow-products", "mlir::ModuleOp"> {
     %t = linalg.generic ins(%x, %w) // (c, v, l), (v, w) -> (c, l, w)
     %y = linalg.transpose ins(%t) permutation = [0, 2, 1]
     ```
-    Vectors along the few columns would be mostly empty; along the rows they are full. Where a count of cycles finds that
-    worth the moves, and lanes cannot lie along the sum. After `propagate-layouts`, which knows better for what stands
-    between convolutions.
+    Vectors along the few columns would be mostly empty; along the rows they are full. Of convolutions to one map of each
+    group they would be gathered. Where a count of cycles finds it worth the moves, and lanes cannot lie along the sum.
+    After `propagate-layouts`, which knows better for what stands between convolutions.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

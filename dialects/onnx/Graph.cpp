@@ -2,6 +2,7 @@
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
+#include "dialects/onnxc/ModuleOptions.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -21,6 +22,12 @@ Node Graph::splat(double number, Type element) {
           : Attribute(builder.getIntegerAttr(element, int64_t(number)));
   return constant(
       DenseElementsAttr::get(RankedTensorType::get({}, element), value));
+}
+
+bool Graph::isStrict() const {
+  Operation *owner = builder.getInsertionBlock()->getParentOp();
+  auto module = owner ? owner->getParentOfType<ModuleOp>() : ModuleOp();
+  return module && onnxc::isStrict(module);
 }
 
 Node Graph::ints(ArrayRef<int64_t> values) {

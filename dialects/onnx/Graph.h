@@ -61,6 +61,8 @@ public:
   // Reports an error at the composite.
   llvm::SmallVector<Node> fail(const llvm::Twine &message);
   Node splat(double number, mlir::Type element);
+  // Whether formulas are to be computed as they are written.
+  bool isStrict() const;
   bool failed = false; // and the error is out
 
 private:

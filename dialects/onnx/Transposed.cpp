@@ -1,8 +1,8 @@
 // A transposed convolution of stride s as s convolutions for each dimension,
 // one for each residue of the output's position modulo s: the taps that meet
 // elements of the image, mirrored. Nothing is multiplied by a zero between
-// them. Where they meet the same elements, and few maps would leave vectors
-// empty, all are the maps of one convolution.
+// them. Where few maps would leave vectors empty, all are the maps of one
+// convolution, with zeros for what only others of them meet.
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
@@ -17,7 +17,10 @@ namespace {
 using List = SmallVector<int64_t>;
 
 constexpr int64_t mostPhases = 1024;
-constexpr int64_t fewMaps = 8;
+// Of f32, on the machines with the longest vectors.
+constexpr int64_t lanes = 16;
+// What has to be left of the multiplications of vectors.
+constexpr double worthwhile = 0.8;
 
 struct Dimension {
   int64_t stride, dilation, kernel, outputPadding, before, after;
@@ -160,6 +163,26 @@ Phase phaseOf(const Dimension &dim, int64_t residue) {
   return phase;
 }
 
+// What all phases of a dimension meet; nothing where dilations keep them apart.
+std::optional<Phase> commonPhase(const Dimension &dim) {
+  Phase common;
+  for (int64_t residue = 0; residue < dim.stride; ++residue) {
+    Phase phase = phaseOf(dim, residue);
+    if (!phase.count)
+      continue;
+    if (!common.count)
+      common = phase;
+    if ((common.before - phase.before) % phase.dilation != 0)
+      return std::nullopt;
+    int64_t first = std::min(-common.before, -phase.before),
+            last = std::max(common.after, phase.after) - dim.excess();
+    common.before = -first;
+    common.after = dim.excess() + last;
+    common.count = (last - first) / phase.dilation + 1;
+  }
+  return common;
+}
+
 // The kernel of one phase, mirrored: (C, M/G, k...) as (M, C/G, taps...).
 Node kernelOf(Graph &graph, Node w, int64_t group, ArrayRef<Phase> phases) {
   int64_t rank = rankOf(w), channels = staticSize(w, 0),
@@ -189,7 +212,7 @@ public:
 
   Node all() {
     SmallVector<Phase> phases;
-    Node apart = areAlike() ? together() : from(phases);
+    Node apart = isOneFaster() ? together() : from(phases);
     List axes, ends;
     SmallVector<Node> sizes = {sizeOf(apart, 0), sizeOf(apart, 1)};
     for (auto [i, dim] : llvm::enumerate(dims))
@@ -242,20 +265,23 @@ private:
                       {{"group", group}, {"dilations", dilations}});
   }
 
-  // Whether all phases meet the same elements, and have few maps each.
-  bool areAlike() {
-    int64_t residues = 1;
+  // Compares vectors of maps that are multiplied for an element of the image.
+  bool isOneFaster() {
+    int64_t residues = 1, taps = 1, kernel = 1, maps = staticSize(w, 1);
     for (const Dimension &dim : dims) {
-      Phase first = phaseOf(dim, 0);
+      std::optional<Phase> common = commonPhase(dim);
+      if (!common)
+        return false;
       residues *= dim.stride;
-      for (int64_t residue = 0; residue < dim.stride; ++residue) {
-        Phase other = phaseOf(dim, residue);
-        if (!other.count || other.count != first.count ||
-            other.before != first.before || other.after != first.after)
-          return false;
-      }
+      taps *= common->count;
+      kernel *= dim.kernel;
     }
-    return residues > 1 && group == 1 && staticSize(w, 1) < fewMaps;
+    bool multipliesZeros = taps * residues > kernel;
+    if (residues == 1 || group != 1 || maps >= lanes ||
+        (multipliesZeros && graph.isStrict()))
+      return false;
+    return taps * llvm::divideCeil(residues * maps, lanes) <
+           worthwhile * kernel;
   }
 
   // The same as from(), by one convolution.
@@ -264,7 +290,7 @@ private:
     SmallVector<Node> kernels;
     collect(phases, kernels);
     for (const Dimension &dim : dims)
-      phases.push_back(phaseOf(dim, 0));
+      phases.push_back(*commonPhase(dim));
     SmallVector<Node> biases(kernels.size(), b);
     Node y = convolved(phases, concat(kernels, 0),
                        b.given() ? concat(biases, 0) : b);
@@ -285,13 +311,33 @@ private:
   // The kernels of all residues of the dimensions that `phases` does not name.
   void collect(SmallVector<Phase> &phases, SmallVector<Node> &kernels) {
     if (phases.size() == dims.size())
-      return kernels.push_back(kernelOf(graph, w, group, phases));
+      return kernels.push_back(commonKernelOf(phases));
     const Dimension &dim = dims[phases.size()];
     for (int64_t residue = 0; residue < dim.stride; ++residue) {
       phases.push_back(phaseOf(dim, residue));
       collect(phases, kernels);
       phases.pop_back();
     }
+  }
+
+  // The kernel of one phase among the taps of all.
+  Node commonKernelOf(ArrayRef<Phase> phases) {
+    int64_t rank = rankOf(w);
+    List sizes = {staticSize(w, 1), staticSize(w, 0)}, pads(2 * rank, 0);
+    bool isEmpty = false;
+    for (auto [i, phase] : llvm::enumerate(phases)) {
+      Phase common = *commonPhase(dims[i]);
+      int64_t first = (common.before - phase.before) / common.dilation;
+      sizes.push_back(common.count);
+      pads[2 + i] = first;
+      pads[rank + 2 + i] = common.count - first - phase.count;
+      isEmpty |= phase.count == 0;
+    }
+    if (isEmpty)
+      return expand(castLike(graph.floats({0}), w), graph.ints(sizes));
+    Node taps = kernelOf(graph, w, group, phases);
+    bool isWhole = llvm::all_of(pads, [](int64_t pad) { return pad == 0; });
+    return isWhole ? taps : op<PadOp>({taps, graph.ints(pads)});
   }
 
   // Where no tap falls: the bias.

@@ -58,7 +58,7 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
   double lanes =
       target.getVectorBits() /
       getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
-  if (ShapedType::isDynamic(outputs) || outputs > lanes / 2)
+  if (ShapedType::isDynamic(outputs) || outputs >= lanes)
     return false;
   double used = ShapedType::isDynamic(pixels)
                     ? 1

@@ -189,6 +189,29 @@ def convolutions():
                                                                 group=groups, **same)
     yield "groups of one channel, 4 maps, height and width of the run", convolution(
         [1, 9, "h", "w"], 36, (3, 3), group=9, **same, sizes=[[1, 9, 9, 30], [1, 9, 20, 5]])
+    for before in (True, False):
+        for filters, group, kernel, attributes in (
+                (17, 17, (1, 1), {}), (17, 17, (3, 3), {"pads": [1] * 4}), (2, 2, (7, 7), {"pads": [3] * 4}),
+                (6, 3, (3, 3), {"strides": [2, 2], "pads": [1, 0, 1, 2]}), (4, 2, (3,), {"pads": [1, 1]}),
+                (2, 2, (3, 3, 3), {"dilations": [1, 2, 1], "pads": [1] * 6})):
+            shape = [2, 8 * group, 9, 20, 18][:2 + len(kernel)]
+            yield f"{filters} maps of {group} groups, {kernel}, {'behind another' if before else 'alone'}", convolution(
+                shape, filters, kernel, group=group, before=before, **attributes)
+    for maps, kernel, attributes in (
+            (1, (4, 4), {"strides": [2, 2], "pads": [1] * 4}), (1, (9, 9), {"strides": [3, 3], "pads": [4] * 4}),
+            (2, (3, 3), {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]}),
+            (3, (3, 3), {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]}),
+            (1, (3, 5), {"strides": [4, 2], "dilations": [1, 3]}), (5, (2, 2), {"strides": [3, 2]}),
+            (12, (2, 2), {"strides": [2, 2]}), (1, (20,), {"strides": [10], "pads": [5, 5]}),
+            (2, (3, 3, 3), {"strides": [2, 1, 2], "pads": [1] * 6})):
+        for bias in (True, False):
+            known = [2, 24, 6, 7, 5][:2 + len(kernel)]
+            unknown = [2, 24, "h", "w", "d"][:2 + len(kernel)]
+            for shape in (known, unknown):
+                weights = {"w": normal(24, maps, *kernel, seed=4, scale=0.1), **({"b": normal(maps)} if bias else {})}
+                yield f"ConvTranspose of {shape} to {maps} maps, {kernel}, {attributes}{', bias' * bias}", chain(
+                    shape, [("ConvTranspose", "x w b" if bias else "x w", "t", attributes), ("Tanh", "t", "y", {})], weights,
+                    [known])
     yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
     yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
     for name, filters, group, kernel in (("3x3", 40, 1, (3, 3)), ("5x5, odd sizes", 23, 1, (5, 5)),

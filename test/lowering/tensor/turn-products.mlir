@@ -1,4 +1,4 @@
-// RUN: onnxc-opt --turn-narrow-products --split-input-file %s | FileCheck %s
+// RUN: onnxc-opt --turn-products --split-input-file %s | FileCheck %s
 
 #x = affine_map<(c, w, l, v) -> (c, v, l)>
 #w = affine_map<(c, w, l, v) -> (v, w)>

@@ -1,0 +1,212 @@
+// Products and convolutions whose vectors would be mostly empty, for there are
+// few columns, or gathered, for columns are a batch or groups. Written
+// transposed, with vectors along another loop, they take fewer steps; a move of
+// the result, and of the operand that is read along the vectors then, is the
+// price.
+#include "lowering/ConstantViews.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/RegisterTile.h"
+#include "lowering/tensor/Transposed.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_TURNPRODUCTS
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// The time that has to be left of what it was.
+constexpr double worthwhile = 0.85;
+// What an extent is taken for that is not known.
+constexpr int64_t usual = 64;
+
+struct Product {
+  linalg::GenericOp root;
+  SmallVector<int64_t> extents; // of its loops
+  unsigned column;              // the loop that vectors lie along
+  bool sumsAlongVectors;        // or they lie along its last sum
+  int64_t lanes, perCycle;      // of a multiply-add, of a core
+};
+
+std::optional<Product> matchProduct(linalg::GenericOp root, TargetAttr target) {
+  FailureOr<LoopRoles> roles = inferLoopRoles(root);
+  auto hasGroupedLanes = [](AffineMap map) {
+    return llvm::any_of(map.getResults(), groupIndex);
+  };
+  if (failed(roles) || !root.hasPureTensorSemantics() ||
+      root.getNumDpsInputs() != 2 ||
+      llvm::any_of(root.getIndexingMapsArray(), hasGroupedLanes) ||
+      chooseAlongSum(root, *roles, target))
+    return std::nullopt;
+  Type element = getElementTypeOrSelf(root.getResult(0));
+  Product product;
+  product.root = root;
+  product.extents = root.getStaticLoopRanges();
+  product.column = roles->vector;
+  product.sumsAlongVectors = sumsAlongVectors(root, *roles, target);
+  product.lanes = target.getVectorBits() / element.getIntOrFloatBitWidth();
+  product.perCycle = std::max<int64_t>(target.getFmaPerCycle(), 1);
+  if (ShapedType::isDynamic(product.extents[product.column]))
+    return std::nullopt;
+  for (int64_t &extent : product.extents)
+    if (ShapedType::isDynamic(extent))
+      extent = usual;
+  return product;
+}
+
+double elementsOf(Value tensor) {
+  double elements = 1;
+  for (int64_t size : cast<RankedTensorType>(tensor.getType()).getShape())
+    elements *= ShapedType::isDynamic(size) ? usual : size;
+  return elements;
+}
+
+// The inputs that move along a loop.
+SmallVector<OpOperand *> inputsAlong(linalg::GenericOp root, unsigned loop) {
+  return llvm::filter_to_vector(
+      root.getDpsInputOperands(), [&](OpOperand *input) {
+        return root.getMatchingIndexingMap(input).isFunctionOfDim(loop);
+      });
+}
+
+// The only dimension of a tensor that is walked along `loop`, if by ones.
+std::optional<int64_t> dimensionAlong(AffineMap map, unsigned loop) {
+  std::optional<int64_t> found;
+  for (auto [dim, index] : llvm::enumerate(map.getResults())) {
+    if (!index.isFunctionOfDim(loop))
+      continue;
+    if (found || coefficient(index, loop) != 1)
+      return std::nullopt;
+    found = dim;
+  }
+  return found;
+}
+
+// Cycles where vectors lie along `loop`, but for moves of the result. What they
+// read whose elements lie apart there is moved once, or it is gathered in each
+// step where nothing is shared by rows. Constants lie as they should.
+double cyclesAlong(const Product &product, unsigned loop) {
+  linalg::GenericOp root = product.root;
+  double steps = llvm::divideCeil(product.extents[loop], product.lanes);
+  for (auto [other, extent] : llvm::enumerate(product.extents))
+    if (other != loop)
+      steps *= extent;
+  double cycles = steps / product.perCycle;
+  SmallVector<OpOperand *> inputs = inputsAlong(root, loop);
+  for (OpOperand *input : inputs) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    std::optional<int64_t> dim = dimensionAlong(map, loop);
+    if (dim == map.getNumResults() - 1 || constantBehind(input->get()))
+      continue;
+    cycles += dim && inputs.size() == 1
+                  ? cyclesOfTranspose * elementsOf(input->get())
+                  : steps * product.lanes / loadsPerCycle;
+  }
+  return cycles;
+}
+
+// Cycles of the product as it is. Where lanes lie along the sum, each element
+// of the result loads two vectors for a multiplication, and folds them.
+double cyclesNow(const Product &product) {
+  constexpr double loads = 2, foldOfLanes = 5;
+  linalg::GenericOp root = product.root;
+  if (!product.sumsAlongVectors)
+    return cyclesAlong(product, product.column);
+  double steps = 1;
+  int64_t sum = 1;
+  for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray()))
+    if (linalg::isReductionIterator(kind)) {
+      steps *= sum;
+      sum = product.extents[loop];
+    }
+  steps *= llvm::divideCeil(sum, product.lanes);
+  return elementsOf(root.getResult(0)) *
+         (steps * loads / loadsPerCycle + foldOfLanes);
+}
+
+// The loop that vectors had better lie along, if it is not theirs.
+std::optional<unsigned> betterColumn(const Product &product) {
+  linalg::GenericOp root = product.root;
+  double least = worthwhile * cyclesNow(product);
+  std::optional<unsigned> best;
+  for (AffineExpr index :
+       root.getIndexingMapsArray().back().getResults().drop_back()) {
+    unsigned loop = cast<AffineDimExpr>(index).getPosition();
+    if (loop == product.column || inputsAlong(root, loop).size() != 1)
+      continue;
+    double cycles = cyclesAlong(product, loop) +
+                    cyclesOfTranspose * elementsOf(root.getResult(0));
+    if (cycles < least) {
+      least = cycles;
+      best = loop;
+    }
+  }
+  return best;
+}
+
+// All dimensions but one in their order, then that one.
+SmallVector<int64_t> withLast(int64_t rank, int64_t last) {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  order.erase(order.begin() + last);
+  order.push_back(last);
+  return order;
+}
+
+// Windows slide along elements that lie side by side. Kernels of products move
+// what they read by themselves.
+void turnImage(RewriterBase &rewriter, linalg::GenericOp root, unsigned loop) {
+  OpOperand *input = inputsAlong(root, loop).front();
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  AffineMap &map = maps[input->getOperandNumber()];
+  int64_t rank = map.getNumResults(), dim = *dimensionAlong(map, loop);
+  if (dim == rank - 1 || map.isProjectedPermutation())
+    return;
+  SmallVector<int64_t> order = withLast(rank, dim);
+  rewriter.setInsertionPoint(root);
+  input->set(transposed(rewriter, root.getLoc(), input->get(), order));
+  map = AffineMap::get(map.getNumDims(), 0,
+                       applyPermutation(map.getResults(), order),
+                       map.getContext());
+  root.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+}
+
+// Writes the result with `loop` innermost, and what was so far before it.
+void turn(linalg::GenericOp root, unsigned loop) {
+  IRRewriter rewriter(root.getContext());
+  AffineMap output = root.getIndexingMapsArray().back();
+  SmallVector<int64_t> order =
+      withLast(output.getNumResults(),
+               *output.getResultPosition(rewriter.getAffineDimExpr(loop)));
+  linalg::GenericOp turned = writtenTransposed(rewriter, root, order);
+  if (!turned)
+    return;
+  turnImage(rewriter, turned, loop);
+  rewriter.setInsertionPoint(root);
+  rewriter.replaceOp(root,
+                     transposed(rewriter, root.getLoc(), turned.getResult(0),
+                                invertPermutationVector(order)));
+}
+
+struct TurnProducts : impl::TurnProductsBase<TurnProducts> {
+  void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    if (!target || target.getVectorBits() == 0)
+      return;
+    SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
+    getOperation().walk([&](linalg::GenericOp root) {
+      std::optional<Product> product = matchProduct(root, target);
+      if (!product)
+        return;
+      if (std::optional<unsigned> loop = betterColumn(*product))
+        found.push_back({root, *loop});
+    });
+    for (auto [root, loop] : found)
+      turn(root, loop);
+  }
+};
+
+} // namespace
+} // namespace onnxc
