@@ -20,7 +20,7 @@ LogicalResult GraphImporter::checkNodes(
     const Frame &frame) {
   LogicalResult all = success();
   for (const ::onnx::NodeProto &node : nodes) {
-    if (!findFunction(node) &&
+    if (!findFunction(node) && !isOfSequences(node) &&
         failed(findForm(node, frame, locate(node, frame))))
       all = failure();
     for (const ::onnx::AttributeProto &attribute : node.attribute())

@@ -16,9 +16,10 @@ namespace onnxc {
 struct Scope {
   const Scope *around = nullptr;
   llvm::StringMap<mlir::Value> values = {};
+  llvm::StringMap<llvm::SmallVector<mlir::Value>> sequences = {};
   llvm::StringSet<> absent = {};  // optional inputs that a call leaves out
   llvm::StringSet<> unknown = {}; // what a node makes that `check` complains of
-  llvm::StringMap<int64_t> ranks = {}; // as the graph declares them
+  llvm::StringMap<const ::onnx::TensorShapeProto *> declared = {};
 
   mlir::Value find(llvm::StringRef name) const {
     for (const Scope *scope = this; scope; scope = scope->around)
@@ -26,6 +27,9 @@ struct Scope {
         return value;
     return {};
   }
+  // Null where the name is none of a sequence whose tensors are known.
+  const llvm::SmallVector<mlir::Value> *
+  findSequence(llvm::StringRef name) const;
   bool isAbsent(llvm::StringRef name) const {
     for (const Scope *scope = this; scope; scope = scope->around)
       if (name.empty() || scope->absent.contains(name))
@@ -52,6 +56,9 @@ using AttributesByName = llvm::StringMap<const ::onnx::AttributeProto *>;
 Opsets opsetsOf(
     const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto> &ids);
 
+// Whether it makes a sequence of tensors or reads one; see Sequences.cpp.
+bool isOfSequences(const ::onnx::NodeProto &node);
+
 struct Frame {
   Opsets opsets;
   // Of a call: what its attribute references mean, and where it stands.
@@ -74,7 +81,7 @@ private:
   // Importer.cpp
   Result checkOpsets(const Opsets &opsets, mlir::Location loc) const;
   Result importInputs(mlir::Block &entry, Scope &scope);
-  static void learnRanks(const ::onnx::GraphProto &graph, Scope &scope);
+  static void learnDeclared(const ::onnx::GraphProto &graph, Scope &scope);
   void keepRanks(const ::onnx::NodeProto &node, const Scope &scope,
                  mlir::Operation *op);
   Result importInitializers(const ::onnx::GraphProto &graph, Scope &scope);
@@ -100,6 +107,10 @@ private:
                  mlir::Location loc);
   mlir::Value createConstant(mlir::ElementsAttr value, mlir::Location loc);
   mlir::Location locate(const ::onnx::NodeProto &node, const Frame &frame);
+
+  // Sequences.cpp
+  Result importOfSequences(const ::onnx::NodeProto &node, Scope &scope,
+                           const Frame &frame, mlir::Location loc);
 
   // Check.cpp
   Result checkGraph(const ::onnx::GraphProto &graph, const Frame &frame);

@@ -1,4 +1,5 @@
-// No operator is named here but Constant: the records know them all. A node's
+// No operator is named here but Constant: the records know them all, and
+// Sequences.cpp those that are gone after the import. A node's
 // (domain, type) and the opset its graph imports pick the record; attributes go
 // by name, inputs by slot, and createOp() infers the types and reports what
 // does not fit.
@@ -129,12 +130,12 @@ LogicalResult GraphImporter::importInputs(Block &entry, Scope &scope) {
   return success();
 }
 
-void GraphImporter::learnRanks(const ::onnx::GraphProto &graph, Scope &scope) {
+void GraphImporter::learnDeclared(const ::onnx::GraphProto &graph,
+                                  Scope &scope) {
   for (const auto *values : {&graph.value_info(), &graph.output()})
     for (const ::onnx::ValueInfoProto &value : *values)
       if (value.type().tensor_type().has_shape())
-        scope.ranks[value.name()] =
-            value.type().tensor_type().shape().dim_size();
+        scope.declared[value.name()] = &value.type().tensor_type().shape();
 }
 
 // What a model declares is not believed as long as there is another way to
@@ -142,10 +143,10 @@ void GraphImporter::learnRanks(const ::onnx::GraphProto &graph, Scope &scope) {
 void GraphImporter::keepRanks(const ::onnx::NodeProto &node, const Scope &scope,
                               Operation *op) {
   for (auto [name, value] : llvm::zip(node.output(), op->getResults()))
-    if (auto rank = scope.ranks.find(name);
-        rank != scope.ranks.end() && isa<UnrankedTensorType>(value.getType()) &&
+    if (const auto *shape = scope.declared.lookup(name);
+        shape && isa<UnrankedTensorType>(value.getType()) &&
         op->getNumResults() == 1)
-      op->setAttr(rankAttrName, builder.getI64IntegerAttr(rank->second));
+      op->setAttr(rankAttrName, builder.getI64IntegerAttr(shape->dim_size()));
 }
 
 LogicalResult GraphImporter::importMain(ModuleOp module) {
@@ -165,7 +166,7 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
   entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   Scope scope;
-  learnRanks(graph, scope);
+  learnDeclared(graph, scope);
   if (failed(importInitializers(graph, scope)) ||
       failed(importInputs(*entry, scope)) ||
       failed(importNodes(graph.node(), scope, frame)))
@@ -182,6 +183,11 @@ LogicalResult GraphImporter::finishMain(Scope &scope, Operation *op) {
     Value value = scope.find(output.name());
     if (!value && isUnknown(scope, output.name()))
       continue;
+    if (!value && scope.findSequence(output.name()))
+      return emitError(function.getLoc())
+             << "the output '" << output.name()
+             << "' is a sequence, which is not supported; give its tensors "
+                "outputs of their own";
     if (!value)
       return emitError(function.getLoc())
              << "no node produces the output '" << output.name() << "'";
@@ -237,6 +243,8 @@ LogicalResult GraphImporter::importNode(const ::onnx::NodeProto &node,
                           << mostNodes << " nodes";
   if (const ::onnx::FunctionProto *function = findFunction(node))
     return inlineFunction(*function, node, scope, frame, loc);
+  if (isOfSequences(node))
+    return importOfSequences(node, scope, frame, loc);
   return importOperator(node, scope, frame, loc);
 }
 
@@ -260,6 +268,9 @@ GraphImporter::readInputs(const ::onnx::NodeProto &node, const Scope &scope,
   SmallVector<Value> inputs;
   for (const std::string &name : node.input()) {
     inputs.push_back(name.empty() ? Value() : scope.find(name));
+    if (!inputs.back() && scope.findSequence(name))
+      return emitError(loc) << "the input '" << name
+                            << "' is a sequence, which it cannot read";
     if (!inputs.back() && !scope.isAbsent(name))
       return emitError(loc) << "nothing defines the input '" << name << "'";
   }

@@ -36,7 +36,7 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&block);
   Scope inner{&scope};
-  learnRanks(graph, inner);
+  learnDeclared(graph, inner);
   if (failed(importInitializers(graph, inner)))
     return failure();
   size_t next = 0;
@@ -61,6 +61,10 @@ GraphImporter::importBody(const ::onnx::GraphProto &graph, TypeRange arguments,
     outputs.push_back(inner.find(output.name()));
     if (!outputs.back() && isUnknown(inner, output.name()))
       return failure();
+    if (!outputs.back() && inner.findSequence(output.name()))
+      return emitError(loc) << "the output '" << output.name()
+                            << "' of a subgraph is a sequence, which is not "
+                               "supported";
     if (!outputs.back())
       return emitError(loc) << "no node produces the output '" << output.name()
                             << "' of a subgraph";

@@ -34,6 +34,17 @@ def rows():
     yield "row maxima, batch and rows of the run", chain(
         ["a", 3, "b", "b"], [("ReduceMax", "x a", "y", {})], {"a": np.int64([3])}, [[2, 3, 13, 13], [1, 3, 40, 40]])
     last = {"a": np.int64([-1]), "zero": np.float32(0), "one": np.float32(1)}
+    index = {"zero": np.int64(0), "one": np.int64(1), "last": np.int64(-1), "cut": np.int64([3, 3, 6])}
+    yield "a sequence of parts, split by sizes", chain(["n", 12], [
+        ("SplitToSequence", "x cut", "s", {"axis": 1}), ("SequenceAt", "s last", "e", {}), ("SequenceAt", "s one", "m", {}),
+        ("SequenceLength", "s", "l", {}), ("Cast", "l", "f", {"to": 1}), ("Mul", "m f", "p", {}), ("Add", "p m", "q", {}),
+        ("SequenceConstruct", "q m e", "t", {}), ("SequenceErase", "t one", "u", {}),
+        ("ConcatFromSequence", "u", "y", {"axis": -1})], index, [[2, 12], [5, 12]])
+    yield "rows of a sequence, stacked elsewhere", chain([3, 4, 5], [
+        ("SplitToSequence", "x", "s", {"axis": 1, "keepdims": 0}), ("SequenceAt", "s zero", "a", {}),
+        ("SequenceEmpty", "", "o", {}), ("SequenceInsert", "s a last", "t", {}), ("SequenceInsert", "o a", "v", {}),
+        ("ConcatFromSequence", "v", "w", {"axis": 0}), ("ConcatFromSequence", "t", "z", {"axis": -1, "new_axis": 1}),
+        ("Unsqueeze", "w axis", "i", {}), ("Add", "z i", "y", {})], {**index, "axis": np.int64([-1])})
     for side in ("h", 8):
         for op in ("Softmax", "LogSoftmax"):
             yield f"{op} of masked scores, {side} heads, rows of the run", chain([side, "s", "s"], [
