@@ -40,20 +40,35 @@ struct LowerTopK : OpConversionPattern<TopKOp> {
         resultSizes(cast<SizedOpInterface>(op.getOperation()), inputs);
     if (failed(shapes))
       return failure();
-    const Input &x = inputs[0];
-    int64_t axis = wrap(op.getAxis(), x.rank());
+    int64_t axis = wrap(op.getAxis(), inputs[0].rank());
     Index k = shapes->front()[axis];
-    if (failed(require(builder, k >= 0 && k <= x.sizes[axis], Status::Value, op,
-                       "is outside the axis", "K")))
+    if (failed(require(builder, k >= 0 && k <= inputs[0].sizes[axis],
+                       Status::Value, op, "is outside the axis", "K")))
       return failure();
+    Input x = withOneBehind(builder, inputs[0], axis);
     Tensors found = isWorthTurning(op, x, {axis, k})
                         ? selectTurned(builder, op, x, {axis, k})
                         : selectRows(builder, op, x, {axis, k});
-    for (auto [value, result] : llvm::zip_equal(found, op.getResults()))
+    Sizes sizes = x.sizes;
+    sizes[axis] = k;
+    for (auto [value, result] : llvm::zip_equal(found, op.getResults())) {
+      value = reshaped(builder, value, sizes, shapes->front());
       value = castTo(builder, value,
                      getTypeConverter()->convertType(result.getType()));
+    }
     rewriter.replaceOp(op, found);
     return success();
+  }
+
+  // The dimensions behind the axis as one, for vectors lie along the last.
+  static Input withOneBehind(ImplicitLocOpBuilder &builder, Input x,
+                             int64_t axis) {
+    Sizes sizes(ArrayRef(x.sizes).take_front(axis + 1));
+    if (sizes.size() < x.sizes.size())
+      sizes.push_back(product(ArrayRef(x.sizes).drop_front(axis + 1)));
+    x.lowered = reshaped(builder, x.lowered, x.sizes, sizes);
+    x.sizes = sizes;
+    return x;
   }
 
   struct Place {
