@@ -4,6 +4,7 @@
 // made, and nothing is freed because everything will lie in one arena.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/IndexMath.h"
 #include "lowering/memory/BufferizationModels.h"
 #include "lowering/memory/Signature.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -124,34 +125,54 @@ void splitEmpties(ModuleOp module) {
   }
 }
 
-// A padded copy is a destination too: filled before its source is made, which
-// then may be written into it.
+// A padded copy is a destination too, which its source may then be written
+// into; what is beside it is filled, and nothing twice.
 void padInPlace(ModuleOp module) {
   SmallVector<tensor::PadOp> pads;
   module.walk([&](tensor::PadOp pad) {
-    Operation *source = pad.getSource().getDefiningOp();
-    if (source && source->getBlock() == pad->getBlock() &&
-        !isSpecification(pad) && pad.getConstantPaddingValue() &&
-        pad.getResultType().hasStaticShape() &&
-        pad.getSourceType().hasStaticShape())
+    auto isKnown = [](int64_t size) { return size >= 0; };
+    if (!isSpecification(pad) && pad.getConstantPaddingValue() &&
+        llvm::all_of(pad.getStaticLow(), isKnown) &&
+        llvm::all_of(pad.getStaticHigh(), isKnown))
       pads.push_back(pad);
   });
   for (tensor::PadOp pad : pads) {
-    ImplicitLocOpBuilder b(pad.getLoc(), pad.getSource().getDefiningOp());
-    Value padding = pad.getConstantPaddingValue();
-    if (auto constant = padding.getDefiningOp<arith::ConstantOp>())
-      padding = b.clone(*constant)->getResult(0);
-    else
-      b.setInsertionPoint(pad);
-    RankedTensorType type = pad.getResultType();
-    Value empty =
-        tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-    Value filled = linalg::FillOp::create(b, padding, empty).getResult(0);
-    b.setInsertionPoint(pad);
-    SmallVector<OpFoldResult> steps(type.getRank(), b.getIndexAttr(1));
-    Value whole = tensor::InsertSliceOp::create(
-        b, pad.getSource(), filled, pad.getMixedLowPad(),
-        tensor::getMixedSizes(b, b.getLoc(), pad.getSource()), steps);
+    ImplicitLocOpBuilder b(pad.getLoc(), pad);
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(b, b.getLoc(), pad.getSource());
+    SmallVector<OpFoldResult> done = sizes, begin = pad.getMixedLowPad();
+    for (auto [size, low, high] :
+         llvm::zip(sizes, pad.getStaticLow(), pad.getStaticHigh()))
+      size = add(b, size, b.getIndexAttr(low + high));
+    Type element = pad.getResultType().getElementType();
+    Value whole = tensor::EmptyOp::create(b, sizes, element);
+    SmallVector<OpFoldResult> steps(sizes.size(), b.getIndexAttr(1));
+    auto place = [&](Value part, ArrayRef<OpFoldResult> offsets,
+                     ArrayRef<OpFoldResult> cut) {
+      whole =
+          tensor::InsertSliceOp::create(b, part, whole, offsets, cut, steps);
+    };
+    place(pad.getSource(), begin, done);
+    for (int64_t axis = sizes.size(); axis-- > 0;) {
+      auto fill = [&](OpFoldResult from, int64_t size) {
+        if (size == 0)
+          return;
+        SmallVector<OpFoldResult> offsets = begin, cut = done;
+        offsets[axis] = from;
+        cut[axis] = b.getIndexAttr(size);
+        Value empty = tensor::EmptyOp::create(b, cut, element);
+        place(linalg::FillOp::create(b, pad.getConstantPaddingValue(), empty)
+                  .getResult(0),
+              offsets, cut);
+      };
+      int64_t low = pad.getStaticLow()[axis];
+      fill(b.getIndexAttr(0), low);
+      fill(add(b, done[axis], b.getIndexAttr(low)), pad.getStaticHigh()[axis]);
+      begin[axis] = b.getIndexAttr(0);
+      done[axis] = sizes[axis];
+    }
+    if (whole.getType() != pad.getType())
+      whole = tensor::CastOp::create(b, pad.getType(), whole);
     pad->replaceAllUsesWith(ValueRange(whole));
     pad.erase();
   }
@@ -275,10 +296,10 @@ void copyYieldedReshapes(ModuleOp module) {
           !isSlice(op->getOperand(0)))
         continue;
       OpBuilder builder(yield);
-      operand.set(AllocTensorOp::create(
-          builder, yield.getLoc(),
-          cast<RankedTensorType>(operand.get().getType()), ValueRange(),
-          operand.get()));
+      operand.set(
+          AllocTensorOp::create(builder, yield.getLoc(),
+                                cast<RankedTensorType>(operand.get().getType()),
+                                ValueRange(), operand.get()));
     }
   });
 }
