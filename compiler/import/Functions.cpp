@@ -50,7 +50,8 @@ GraphImporter::inlineFunction(const ::onnx::FunctionProto &function,
                           << node.input_size() << " and " << node.output_size();
   if (readsUnknown(node, scope))
     return failure();
-  FailureOr<SmallVector<Value>> inputs = readInputs(node, scope, loc);
+  FailureOr<SmallVector<Value>> inputs =
+      readInputs(node, scope, loc, /*takesSequences=*/true);
   if (failed(inputs))
     return failure();
   Frame inner = enter(function, node, frame, loc);
@@ -60,6 +61,9 @@ GraphImporter::inlineFunction(const ::onnx::FunctionProto &function,
   for (auto [name, value] : llvm::zip(function.input(), *inputs))
     if (value && failed(define(body, name, value, loc)))
       return failure();
+  for (auto [inside, outside] : llvm::zip(function.input(), node.input()))
+    if (const SmallVector<Value> *tensors = scope.findSequence(outside))
+      body.sequences[inside] = *tensors;
   // What a call leaves out is absent in the body as well.
   for (const std::string &name : function.input())
     body.absent.insert(name);
@@ -71,6 +75,11 @@ GraphImporter::inlineFunction(const ::onnx::FunctionProto &function,
       continue;
     if (!value && isUnknown(body, inside))
       return failure();
+    if (const SmallVector<Value> *tensors = body.findSequence(inside)) {
+      if (failed(defineSequence(scope, outside, *tensors, loc)))
+        return failure();
+      continue;
+    }
     if (!value)
       return emitError(loc) << "no node of function '" << function.name()
                             << "' produces its output '" << inside << "'";

@@ -97,7 +97,7 @@ private:
                 mlir::Location loc);
   llvm::FailureOr<llvm::SmallVector<mlir::Value>>
   readInputs(const ::onnx::NodeProto &node, const Scope &scope,
-             mlir::Location loc);
+             mlir::Location loc, bool takesSequences = false);
   llvm::FailureOr<mlir::RegisteredOperationName>
   findForm(const ::onnx::NodeProto &node, const Frame &frame,
            mlir::Location loc);
@@ -109,6 +109,9 @@ private:
   mlir::Location locate(const ::onnx::NodeProto &node, const Frame &frame);
 
   // Sequences.cpp
+  Result defineSequence(Scope &scope, llvm::StringRef name,
+                        llvm::ArrayRef<mlir::Value> tensors,
+                        mlir::Location loc);
   Result importOfSequences(const ::onnx::NodeProto &node, Scope &scope,
                            const Frame &frame, mlir::Location loc);
 

@@ -264,11 +264,14 @@ GraphImporter::findForm(const ::onnx::NodeProto &node, const Frame &frame,
 
 FailureOr<SmallVector<Value>>
 GraphImporter::readInputs(const ::onnx::NodeProto &node, const Scope &scope,
-                          Location loc) {
+                          Location loc, bool takesSequences) {
   SmallVector<Value> inputs;
   for (const std::string &name : node.input()) {
     inputs.push_back(name.empty() ? Value() : scope.find(name));
-    if (!inputs.back() && scope.findSequence(name))
+    bool isSequence = !inputs.back() && scope.findSequence(name);
+    if (isSequence && takesSequences)
+      continue;
+    if (isSequence)
       return emitError(loc) << "the input '" << name
                             << "' is a sequence, which it cannot read";
     if (!inputs.back() && !scope.isAbsent(name))

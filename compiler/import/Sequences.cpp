@@ -48,11 +48,12 @@ public:
     bool isSplitGiven = node.input_size() > 1 && !node.input(1).empty();
     SmallVector<int64_t> sizes;
     if (isSplitGiven) {
-      Value given = scope.find(node.input(1));
-      auto ints = given ? constantInts(given) : std::nullopt;
+      auto ints = knownInts(1);
       if (!ints)
         return fail("sizes of parts that only the run knows are not supported");
-      if (cast<ShapedType>(given.getType()).getRank() == 1)
+      bool isList =
+          cast<ShapedType>(scope.find(node.input(1)).getType()).getRank() == 1;
+      if (isList)
         sizes = *ints;
       else if (failed(cut(sizeOf(type, axis), ints->front(), sizes)))
         return failure();
@@ -135,6 +136,14 @@ private:
     return emitError(loc) << message;
   }
 
+  // Of an input that is a constant, or the same as one.
+  std::optional<SmallVector<int64_t>> knownInts(int input) const {
+    Value given = scope.find(node.input(input));
+    while (given && given.getDefiningOp<IdentityOp>())
+      given = given.getDefiningOp()->getOperand(0);
+    return given ? constantInts(given) : std::nullopt;
+  }
+
   FailureOr<Tensors> sequence() const {
     if (node.input_size())
       if (const Tensors *tensors = scope.findSequence(node.input(0)))
@@ -148,8 +157,7 @@ private:
                               int64_t last) const {
     int64_t place = otherwise;
     if (node.input_size() > input && !node.input(input).empty()) {
-      Value given = scope.find(node.input(input));
-      auto ints = given ? constantInts(given) : std::nullopt;
+      auto ints = knownInts(input);
       if (!ints || ints->size() != 1)
         return fail("a position in a sequence that only the run knows is not "
                     "supported");
@@ -243,7 +251,13 @@ LogicalResult GraphImporter::importOfSequences(const ::onnx::NodeProto &node,
   FailureOr<SmallVector<Value>> tensors = (sequence.*made.makesSequence)();
   if (failed(tensors))
     return failure();
-  if (!scope.sequences.try_emplace(name, *tensors).second)
+  return defineSequence(scope, name, *tensors, loc);
+}
+
+LogicalResult GraphImporter::defineSequence(Scope &scope, StringRef name,
+                                            ArrayRef<Value> tensors,
+                                            Location loc) {
+  if (!scope.sequences.try_emplace(name, tensors.begin(), tensors.end()).second)
     return emitError(loc) << "'" << name << "' is defined twice";
   return success();
 }

@@ -32,21 +32,42 @@ namespace onnxc {
 
 namespace {
 
-// A box of a buffer, in its own dimensions; none where it is not known.
+// A box of a buffer, in its own dimensions; none where it is not known. What
+// only the run knows is dynamic; a size may be all of the buffer's
+// nevertheless.
 struct Box {
   SmallVector<int64_t> offsets, sizes;
+  SmallVector<bool> isAll;
 
+  static Box ofAll(ArrayRef<int64_t> shape) {
+    return {SmallVector<int64_t>(shape.size(), 0), SmallVector<int64_t>(shape),
+            SmallVector<bool>(shape.size(), true)};
+  }
   bool isApartFrom(const Box &other) const {
+    auto endsBefore = [](int64_t begin, int64_t size, int64_t otherBegin) {
+      return !ShapedType::isDynamic(begin) && !ShapedType::isDynamic(size) &&
+             !ShapedType::isDynamic(otherBegin) && begin + size <= otherBegin;
+    };
     for (auto [begin, size, otherBegin, otherSize] :
          llvm::zip(offsets, sizes, other.offsets, other.sizes))
-      if (begin + size <= otherBegin || otherBegin + otherSize <= begin)
+      if (endsBefore(begin, size, otherBegin) ||
+          endsBefore(otherBegin, otherSize, begin))
         return true;
     return false;
   }
+  // Whether nothing is left to the run but how long whole dimensions are.
+  bool isCertain() const {
+    return llvm::none_of(offsets, ShapedType::isDynamic) &&
+           llvm::all_of(llvm::zip(sizes, isAll), [](auto dim) {
+             return !ShapedType::isDynamic(std::get<0>(dim)) ||
+                    std::get<1>(dim);
+           });
+  }
+  // Elements in an element of all dynamic dimensions.
   int64_t volume() const {
     int64_t product = 1;
     for (int64_t size : sizes)
-      product *= size;
+      product *= ShapedType::isDynamic(size) ? 1 : size;
     return product;
   }
 };
@@ -63,17 +84,32 @@ struct Place {
   std::optional<Box> box;
 };
 
+SmallVector<OpFoldResult> sizesOf(Value buffer) {
+  if (auto view = buffer.getDefiningOp<memref::SubViewOp>())
+    return view.getMixedSizes();
+  if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
+    return alloc.getMixedSizes();
+  return {};
+}
+
 // The box of a view of `source`'s box.
 std::optional<Box> viewed(const Box &source, memref::SubViewOp view) {
-  bool isStatic =
-      llvm::none_of(view.getStaticOffsets(), ShapedType::isDynamic) &&
-      llvm::none_of(view.getStaticSizes(), ShapedType::isDynamic) &&
-      llvm::all_of(view.getStaticStrides(), [](int64_t s) { return s == 1; });
-  if (!isStatic || source.offsets.size() != view.getStaticOffsets().size())
+  SmallVector<OpFoldResult> sizes = view.getMixedSizes(),
+                            around = sizesOf(view.getSource());
+  if (source.offsets.size() != sizes.size())
     return std::nullopt;
-  Box box = {source.offsets, SmallVector<int64_t>(view.getStaticSizes())};
-  for (auto [offset, more] : llvm::zip(box.offsets, view.getStaticOffsets()))
-    offset += more;
+  Box box = source;
+  for (unsigned dim = 0; dim < sizes.size(); ++dim) {
+    int64_t offset = view.getStaticOffsets()[dim], &begin = box.offsets[dim];
+    bool isDense = view.getStaticStrides()[dim] == 1;
+    bool isKnown =
+        !ShapedType::isDynamic(offset) && !ShapedType::isDynamic(begin);
+    begin = isKnown ? begin + offset : ShapedType::kDynamic;
+    box.sizes[dim] =
+        isDense ? view.getStaticSizes()[dim] : ShapedType::kDynamic;
+    box.isAll[dim] = source.isAll[dim] && isDense && offset == 0 &&
+                     dim < around.size() && sizes[dim] == around[dim];
+  }
   return box;
 }
 
@@ -81,8 +117,7 @@ std::optional<Box> viewed(const Box &source, memref::SubViewOp view) {
 // the same elements; a part of another shape is no box.
 std::optional<Box> boxOf(MemRefType root, ArrayRef<Operation *> views) {
   views = views.drop_while(isReshape);
-  std::optional<Box> box = Box{SmallVector<int64_t>(root.getRank(), 0),
-                               SmallVector<int64_t>(root.getShape())};
+  std::optional<Box> box = Box::ofAll(root.getShape());
   for (Operation *op : llvm::reverse(views)) {
     auto view = dyn_cast<memref::SubViewOp>(op);
     bool dropsDims =
@@ -91,8 +126,7 @@ std::optional<Box> boxOf(MemRefType root, ArrayRef<Operation *> views) {
       return std::nullopt;
     box = viewed(*box, view);
   }
-  return box && llvm::none_of(box->sizes, ShapedType::isDynamic) ? box
-                                                                 : std::nullopt;
+  return box;
 }
 
 Place placeOf(Value value) {
@@ -313,8 +347,8 @@ bool Elision::isUntouched(memref::CopyOp copy, Value source, Place target) {
 bool isToItself(memref::CopyOp copy) {
   Place from = placeOf(copy.getSource()), to = placeOf(copy.getTarget());
   return copy.getSource() == copy.getTarget() ||
-         (from.root == to.root && from.box && to.box &&
-          from.box->offsets == to.box->offsets &&
+         (from.root == to.root && from.box && to.box && from.box->isCertain() &&
+          to.box->isCertain() && from.box->offsets == to.box->offsets &&
           from.box->sizes == to.box->sizes);
 }
 
@@ -329,14 +363,22 @@ struct Move {
   int64_t volume = 0;
 };
 
+// So that volumes are of the same elements.
+bool hasAllOfDynamic(const Box &box, MemRefType type) {
+  return llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t dim) {
+    return !type.isDynamicDim(dim) || ShapedType::isDynamic(box.sizes[dim]);
+  });
+}
+
 std::optional<Move> asMove(memref::CopyOp copy) {
   Place from = placeOf(copy.getSource()), to = placeOf(copy.getTarget());
   auto source = from.root.getDefiningOp<memref::AllocOp>();
-  bool areParts =
-      !from.views.empty() && !to.views.empty() && from.box && to.box;
+  bool areParts = !from.views.empty() && !to.views.empty() && from.box &&
+                  to.box && from.box->isCertain() && to.box->isCertain();
   if (!source || !areParts || from.root == to.root ||
       source->getBlock() != copy->getBlock() ||
-      from.box->sizes != to.box->sizes)
+      from.box->sizes != to.box->sizes ||
+      !hasAllOfDynamic(*from.box, source.getType()))
     return std::nullopt;
   Move move = {source, to.root, {}, {copy}, from.box->volume()};
   for (auto [begin, end] : llvm::zip(from.box->offsets, to.box->offsets))
@@ -347,8 +389,8 @@ std::optional<Move> asMove(memref::CopyOp copy) {
 // Whether the parts are all of the source, which nobody writes from the first
 // copy on, and nobody else looks at their places until the last.
 bool isWhole(Move &move, const BufferViewFlowAnalysis &views) {
-  auto type = move.source.getType();
-  if (!type.hasStaticShape() || move.volume != type.getNumElements())
+  Box whole = Box::ofAll(move.source.getType().getShape());
+  if (move.volume != whole.volume())
     return false;
   for (auto [i, copy] : llvm::enumerate(move.copies))
     for (memref::CopyOp other : ArrayRef(move.copies).drop_front(i + 1))
@@ -360,7 +402,8 @@ bool isWhole(Move &move, const BufferViewFlowAnalysis &views) {
   auto others = accessesOf(move.target, first->getBlock(), views);
   if (!own || !others)
     return false;
-  Box place = {move.distance, SmallVector<int64_t>(type.getShape())};
+  Box place = whole;
+  place.offsets = move.distance;
   return llvm::none_of(*own,
                        [&](const Access &access) {
                          return access.writes &&
@@ -401,13 +444,11 @@ void joinParts(func::FuncOp model) {
       continue;
     memref::CopyOp first = move.copies.front();
     OpBuilder builder(first);
-    SmallVector<OpFoldResult> offsets, sizes;
-    for (auto [offset, size] :
-         llvm::zip(move.distance, move.source.getType().getShape())) {
+    SmallVector<OpFoldResult> offsets,
+        sizes = move.source.getMixedSizes(),
+        ones(sizes.size(), builder.getIndexAttr(1));
+    for (int64_t offset : move.distance)
       offsets.push_back(builder.getIndexAttr(offset));
-      sizes.push_back(builder.getIndexAttr(size));
-    }
-    SmallVector<OpFoldResult> ones(sizes.size(), builder.getIndexAttr(1));
     Value place = memref::SubViewOp::create(builder, first.getLoc(),
                                             move.target, offsets, sizes, ones);
     memref::CopyOp::create(builder, first.getLoc(), move.source, place);

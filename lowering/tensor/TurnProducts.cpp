@@ -161,10 +161,11 @@ void turnImage(RewriterBase &rewriter, linalg::GenericOp root, unsigned loop) {
   OpOperand *input = inputsAlong(root, loop).front();
   SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   AffineMap &map = maps[input->getOperandNumber()];
-  int64_t rank = map.getNumResults(), dim = *dimensionAlong(map, loop);
-  if (dim == rank - 1 || map.isProjectedPermutation())
+  int64_t rank = map.getNumResults();
+  std::optional<int64_t> dim = dimensionAlong(map, loop);
+  if (!dim || *dim == rank - 1 || map.isProjectedPermutation())
     return;
-  SmallVector<int64_t> order = withLast(rank, dim);
+  SmallVector<int64_t> order = withLast(rank, *dim);
   rewriter.setInsertionPoint(root);
   input->set(transposed(rewriter, root.getLoc(), input->get(), order));
   map = AffineMap::get(map.getNumDims(), 0,

@@ -155,3 +155,53 @@ func.func @model(%x: f32, %z: memref<6xf32>,
   memref.copy %b, %y : memref<6xf32> to memref<6xf32>
   return
 }
+
+// -----
+
+// The same of a batch that only the run knows, whose elements all parts have.
+// CHECK-LABEL: func.func @model(
+// CHECK: %[[ALL:.*]] = memref.alloc(%{{.*}}) : memref<?x12xf32>
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: copy
+// CHECK: return
+func.func @model(%x: f32, %n: index, %sum: memref<f32>) {
+  %a = memref.alloc(%n) : memref<?x4xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<?x4xf32>)
+  %b = memref.alloc(%n) : memref<?x4xf32>
+  linalg.map { math.absf } ins(%a : memref<?x4xf32>) outs(%b : memref<?x4xf32>)
+  %first = memref.alloc(%n) : memref<?x8xf32>
+  %a1 = memref.subview %first[0, 0] [%n, 4] [1, 1] : memref<?x8xf32> to memref<?x4xf32, strided<[8, 1]>>
+  memref.copy %a, %a1 : memref<?x4xf32> to memref<?x4xf32, strided<[8, 1]>>
+  %b1 = memref.subview %first[0, 4] [%n, 4] [1, 1] : memref<?x8xf32> to memref<?x4xf32, strided<[8, 1], offset: 4>>
+  memref.copy %b, %b1 : memref<?x4xf32> to memref<?x4xf32, strided<[8, 1], offset: 4>>
+  linalg.map { math.exp } ins(%first : memref<?x8xf32>) outs(%first : memref<?x8xf32>)
+  %all = memref.alloc(%n) : memref<?x12xf32>
+  %a2 = memref.subview %all[0, 0] [%n, 4] [1, 1] : memref<?x12xf32> to memref<?x4xf32, strided<[12, 1]>>
+  %a0 = memref.subview %first[0, 0] [%n, 4] [1, 1] : memref<?x8xf32> to memref<?x4xf32, strided<[8, 1]>>
+  memref.copy %a0, %a2 : memref<?x4xf32, strided<[8, 1]>> to memref<?x4xf32, strided<[12, 1]>>
+  %b2 = memref.subview %all[0, 4] [%n, 4] [1, 1] : memref<?x12xf32> to memref<?x4xf32, strided<[12, 1], offset: 4>>
+  %b0 = memref.subview %first[0, 4] [%n, 4] [1, 1] : memref<?x8xf32> to memref<?x4xf32, strided<[8, 1], offset: 4>>
+  memref.copy %b0, %b2 : memref<?x4xf32, strided<[8, 1], offset: 4>> to memref<?x4xf32, strided<[12, 1], offset: 4>>
+  %c2 = memref.subview %all[0, 8] [%n, 4] [1, 1] : memref<?x12xf32> to memref<?x4xf32, strided<[12, 1], offset: 8>>
+  linalg.fill ins(%x : f32) outs(%c2 : memref<?x4xf32, strided<[12, 1], offset: 8>>)
+  linalg.reduce { arith.addf } ins(%all : memref<?x12xf32>) outs(%sum : memref<f32>) dimensions = [0, 1]
+  return
+}
+
+// -----
+
+// One row of some is not all of them.
+// CHECK-LABEL: func.func @model(
+// CHECK-COUNT-2: memref.alloc
+// CHECK: return
+func.func @model(%x: f32, %n: index, %sum: memref<f32>) {
+  %first = memref.alloc(%n) : memref<?x8xf32>
+  linalg.fill ins(%x : f32) outs(%first : memref<?x8xf32>)
+  %all = memref.alloc(%n) : memref<?x12xf32>
+  linalg.fill ins(%x : f32) outs(%all : memref<?x12xf32>)
+  %from = memref.subview %first[0, 0] [1, 8] [1, 1] : memref<?x8xf32> to memref<1x8xf32, strided<[8, 1]>>
+  %to = memref.subview %all[0, 0] [1, 8] [1, 1] : memref<?x12xf32> to memref<1x8xf32, strided<[12, 1]>>
+  memref.copy %from, %to : memref<1x8xf32, strided<[8, 1]>> to memref<1x8xf32, strided<[12, 1]>>
+  linalg.reduce { arith.addf } ins(%all : memref<?x12xf32>) outs(%sum : memref<f32>) dimensions = [0, 1]
+  return
+}
