@@ -15,11 +15,13 @@
 #include "lowering/Passes.h"
 #include "lowering/memory/ChangeLayout.h"
 #include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -32,42 +34,71 @@ namespace onnxc {
 
 namespace {
 
-// A box of a buffer, in its own dimensions; none where it is not known. What
-// only the run knows is dynamic; a size may be all of the buffer's
-// nevertheless.
+// A part of a dimension. What only the run knows is dynamic, but it may be a
+// value, or all of the dimension.
+struct Range {
+  int64_t begin, size;
+  bool isAll;
+  Value beginValue, sizeValue; // null where they are numbers or not known
+
+  bool endsBefore(const Range &other) const {
+    if (ShapedType::isDynamic(begin))
+      return false;
+    if (!ShapedType::isDynamic(size))
+      return !ShapedType::isDynamic(other.begin) && begin + size <= other.begin;
+    // The other one begins a number of elements behind so many.
+    if (!sizeValue || !other.beginValue)
+      return false;
+    llvm::APInt more(64, 0);
+    auto sum = other.beginValue.getDefiningOp<arith::AddIOp>();
+    bool isBehind = sum && sum.getLhs() == sizeValue &&
+                    matchPattern(sum.getRhs(), m_ConstantInt(&more));
+    return (isBehind || other.beginValue == sizeValue) &&
+           begin <= more.getSExtValue();
+  }
+};
+
+// A box of a buffer, in its own dimensions; none where it is not known.
 struct Box {
-  SmallVector<int64_t> offsets, sizes;
-  SmallVector<bool> isAll;
+  std::vector<Range> ranges;
 
   static Box ofAll(ArrayRef<int64_t> shape) {
-    return {SmallVector<int64_t>(shape.size(), 0), SmallVector<int64_t>(shape),
-            SmallVector<bool>(shape.size(), true)};
+    Box box;
+    for (int64_t size : shape)
+      box.ranges.push_back({0, size, true, {}, {}});
+    return box;
   }
   bool isApartFrom(const Box &other) const {
-    auto endsBefore = [](int64_t begin, int64_t size, int64_t otherBegin) {
-      return !ShapedType::isDynamic(begin) && !ShapedType::isDynamic(size) &&
-             !ShapedType::isDynamic(otherBegin) && begin + size <= otherBegin;
-    };
-    for (auto [begin, size, otherBegin, otherSize] :
-         llvm::zip(offsets, sizes, other.offsets, other.sizes))
-      if (endsBefore(begin, size, otherBegin) ||
-          endsBefore(otherBegin, otherSize, begin))
-        return true;
-    return false;
+    return llvm::any_of(llvm::zip(ranges, other.ranges), [](auto pair) {
+      auto &[own, theirs] = pair;
+      return own.endsBefore(theirs) || theirs.endsBefore(own);
+    });
   }
   // Whether nothing is left to the run but how long whole dimensions are.
   bool isCertain() const {
-    return llvm::none_of(offsets, ShapedType::isDynamic) &&
-           llvm::all_of(llvm::zip(sizes, isAll), [](auto dim) {
-             return !ShapedType::isDynamic(std::get<0>(dim)) ||
-                    std::get<1>(dim);
-           });
+    return llvm::all_of(ranges, [](const Range &range) {
+      return !ShapedType::isDynamic(range.begin) &&
+             (!ShapedType::isDynamic(range.size) || range.isAll);
+    });
+  }
+  bool isSameSize(const Box &other) const {
+    return llvm::equal(ranges, other.ranges,
+                       [](const Range &own, const Range &theirs) {
+                         return own.size == theirs.size;
+                       });
+  }
+  // From the begin of this box to that of another.
+  SmallVector<int64_t> distanceTo(const Box &other) const {
+    SmallVector<int64_t> distance;
+    for (auto [own, theirs] : llvm::zip(ranges, other.ranges))
+      distance.push_back(theirs.begin - own.begin);
+    return distance;
   }
   // Elements in an element of all dynamic dimensions.
   int64_t volume() const {
     int64_t product = 1;
-    for (int64_t size : sizes)
-      product *= ShapedType::isDynamic(size) ? 1 : size;
+    for (const Range &range : ranges)
+      product *= ShapedType::isDynamic(range.size) ? 1 : range.size;
     return product;
   }
 };
@@ -94,21 +125,27 @@ SmallVector<OpFoldResult> sizesOf(Value buffer) {
 
 // The box of a view of `source`'s box.
 std::optional<Box> viewed(const Box &source, memref::SubViewOp view) {
-  SmallVector<OpFoldResult> sizes = view.getMixedSizes(),
+  SmallVector<OpFoldResult> offsets = view.getMixedOffsets(),
+                            sizes = view.getMixedSizes(),
                             around = sizesOf(view.getSource());
-  if (source.offsets.size() != sizes.size())
+  if (source.ranges.size() != sizes.size())
     return std::nullopt;
-  Box box = source;
-  for (unsigned dim = 0; dim < sizes.size(); ++dim) {
-    int64_t offset = view.getStaticOffsets()[dim], &begin = box.offsets[dim];
+  Box box;
+  for (auto [dim, from] : llvm::enumerate(source.ranges)) {
+    int64_t offset = view.getStaticOffsets()[dim];
     bool isDense = view.getStaticStrides()[dim] == 1;
     bool isKnown =
-        !ShapedType::isDynamic(offset) && !ShapedType::isDynamic(begin);
-    begin = isKnown ? begin + offset : ShapedType::kDynamic;
-    box.sizes[dim] =
-        isDense ? view.getStaticSizes()[dim] : ShapedType::kDynamic;
-    box.isAll[dim] = source.isAll[dim] && isDense && offset == 0 &&
-                     dim < around.size() && sizes[dim] == around[dim];
+        !ShapedType::isDynamic(offset) && !ShapedType::isDynamic(from.begin);
+    Range range;
+    range.begin = isKnown ? from.begin + offset : ShapedType::kDynamic;
+    range.size = isDense ? view.getStaticSizes()[dim] : ShapedType::kDynamic;
+    range.isAll = from.isAll && isDense && offset == 0 && dim < around.size() &&
+                  sizes[dim] == around[dim];
+    if (from.begin == 0)
+      range.beginValue = dyn_cast<Value>(offsets[dim]);
+    if (isDense)
+      range.sizeValue = dyn_cast<Value>(sizes[dim]);
+    box.ranges.push_back(range);
   }
   return box;
 }
@@ -348,8 +385,9 @@ bool isToItself(memref::CopyOp copy) {
   Place from = placeOf(copy.getSource()), to = placeOf(copy.getTarget());
   return copy.getSource() == copy.getTarget() ||
          (from.root == to.root && from.box && to.box && from.box->isCertain() &&
-          to.box->isCertain() && from.box->offsets == to.box->offsets &&
-          from.box->sizes == to.box->sizes);
+          to.box->isCertain() && from.box->isSameSize(*to.box) &&
+          llvm::all_of(from.box->distanceTo(*to.box),
+                       [](int64_t steps) { return steps == 0; }));
 }
 
 //===-- Parts that travel together ----------------------------------------===//
@@ -366,7 +404,8 @@ struct Move {
 // So that volumes are of the same elements.
 bool hasAllOfDynamic(const Box &box, MemRefType type) {
   return llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t dim) {
-    return !type.isDynamicDim(dim) || ShapedType::isDynamic(box.sizes[dim]);
+    return !type.isDynamicDim(dim) ||
+           ShapedType::isDynamic(box.ranges[dim].size);
   });
 }
 
@@ -377,12 +416,14 @@ std::optional<Move> asMove(memref::CopyOp copy) {
                   to.box && from.box->isCertain() && to.box->isCertain();
   if (!source || !areParts || from.root == to.root ||
       source->getBlock() != copy->getBlock() ||
-      from.box->sizes != to.box->sizes ||
+      !from.box->isSameSize(*to.box) ||
       !hasAllOfDynamic(*from.box, source.getType()))
     return std::nullopt;
-  Move move = {source, to.root, {}, {copy}, from.box->volume()};
-  for (auto [begin, end] : llvm::zip(from.box->offsets, to.box->offsets))
-    move.distance.push_back(end - begin);
+  Move move = {source,
+               to.root,
+               from.box->distanceTo(*to.box),
+               {copy},
+               from.box->volume()};
   return move;
 }
 
@@ -403,7 +444,8 @@ bool isWhole(Move &move, const BufferViewFlowAnalysis &views) {
   if (!own || !others)
     return false;
   Box place = whole;
-  place.offsets = move.distance;
+  for (auto [range, begin] : llvm::zip(place.ranges, move.distance))
+    range.begin = begin;
   return llvm::none_of(*own,
                        [&](const Access &access) {
                          return access.writes &&

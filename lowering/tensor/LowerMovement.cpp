@@ -464,7 +464,7 @@ struct LowerPad : LowerMoving<PadOp> {
     Value inner = sliced(builder, data.lowered, starts, kept);
     if (repeats)
       return SmallVector<Value>{
-          withRepeated(builder, op, inner, kept, padding, sizes)};
+          withRepeated(builder, op, inner, kept, padding)};
     Value value = op.getConstantValue()
                       ? extract(builder, move.inputs[2].lowered,
                                 Sizes(move.inputs[2].rank(), 0))
@@ -492,48 +492,32 @@ struct LowerPad : LowerMoving<PadOp> {
     return slices <= mostSlices;
   }
 
-  // Part of `from`, whose sizes are `cut`, in the place of a part of `whole`.
-  static Value placed(ImplicitLocOpBuilder &builder, Value part, Value whole,
-                      ArrayRef<Index> offsets, ArrayRef<Index> cut) {
-    auto type = tensor::ExtractSliceOp::inferResultType(
-        cast<RankedTensorType>(whole.getType()), folded(builder, cut));
-    return tensor::InsertSliceOp::create(
-        builder, castTo(builder, part, type), whole, folded(builder, offsets),
-        folded(builder, cut), folded(builder, Sizes(cut.size(), 1)));
-  }
-
-  // The value is copied once. What is repeated is read beside it, from the last
-  // dimension to the first, so that corners are repeated too.
+  // From the last dimension to the first, so that corners are repeated too.
   static Value withRepeated(ImplicitLocOpBuilder &builder, PadOp op,
-                            Value value, const Sizes &own,
-                            const Padding &padding, const Sizes &sizes) {
+                            Value value, Sizes sizes, const Padding &padding) {
     Type element = getElementTypeOrSelf(op.getData().getType());
-    auto countOf = [](const Index &pad) {
-      return std::max<int64_t>(pad.get(), 0);
-    };
-    Sizes begin, done = own;
-    for (const Index &pad : padding.before)
-      begin.push_back(countOf(pad));
-    Value whole =
-        placed(builder, value, emptyOf(builder, sizes, element), begin, own);
-    for (int64_t axis = own.size(); axis-- > 0;) {
-      int64_t first = begin[axis].get(), last = countOf(padding.after[axis]);
+    for (int64_t axis = sizes.size(); axis-- > 0;) {
+      int64_t before = std::max<int64_t>(*padding.before[axis].number, 0),
+              after = std::max<int64_t>(*padding.after[axis].number, 0);
+      if (before + after == 0)
+        continue;
+      SmallVector<Part> parts;
       auto repeat = [&](Index position) {
-        Sizes from = begin, to = begin, slice = done;
-        from[axis] = op.repeated(position, own[axis]) + first;
-        to[axis] = position + first;
+        Sizes starts(sizes.size(), 0), slice = sizes;
+        starts[axis] = op.repeated(position, sizes[axis]);
         slice[axis] = 1;
-        whole = placed(builder, sliced(builder, whole, from, slice), whole, to,
-                       slice);
+        parts.push_back({sliced(builder, value, starts, slice), 1});
       };
-      for (int64_t i = 0; i < first; ++i)
-        repeat(i - first);
-      for (int64_t i = 0; i < last; ++i)
-        repeat(own[axis] + i);
-      begin[axis] = 0;
-      done[axis] = sizes[axis];
+      for (int64_t i = 0; i < before; ++i)
+        repeat(i - before);
+      parts.push_back({value, sizes[axis]});
+      for (int64_t i = 0; i < after; ++i)
+        repeat(sizes[axis] + i);
+      Part whole = joined(builder, element, sizes, axis, parts);
+      value = whole.value;
+      sizes[axis] = whole.size;
     }
-    return whole;
+    return value;
   }
 };
 

@@ -31,13 +31,25 @@ struct Product {
   int64_t lanes, perCycle;      // of a multiply-add, of a core
 };
 
+// Whether a window slides over channels that all filters see: a convolution
+// that runs in NHWC or, where it is narrow, has been turned already.
+bool isDenseConvolution(linalg::GenericOp root) {
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  bool slides = llvm::any_of(
+      maps, [](AffineMap map) { return !map.isProjectedPermutation(); });
+  return slides && llvm::none_of(llvm::seq(root.getNumLoops()), [&](auto loop) {
+           return llvm::all_of(
+               maps, [&](AffineMap map) { return map.isFunctionOfDim(loop); });
+         });
+}
+
 std::optional<Product> matchProduct(linalg::GenericOp root, TargetAttr target) {
   FailureOr<LoopRoles> roles = inferLoopRoles(root);
   auto hasGroupedLanes = [](AffineMap map) {
     return llvm::any_of(map.getResults(), groupIndex);
   };
   if (failed(roles) || !root.hasPureTensorSemantics() ||
-      root.getNumDpsInputs() != 2 ||
+      root.getNumDpsInputs() != 2 || isDenseConvolution(root) ||
       llvm::any_of(root.getIndexingMapsArray(), hasGroupedLanes) ||
       chooseAlongSum(root, *roles, target))
     return std::nullopt;
