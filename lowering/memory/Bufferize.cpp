@@ -112,16 +112,20 @@ Value buildDestination(RewriterBase &rewriter, SubsetInsertionOpInterface op,
 // buffer to the analysis: it compares every write with every read of it, in
 // time that grows with the cube of the operations.
 void splitEmpties(ModuleOp module) {
-  SmallVector<tensor::EmptyOp> empties;
+  SmallVector<Operation *> empties; // parts of them first
+  module.walk([&](tensor::ExtractSliceOp part) {
+    if (part.getSource().getDefiningOp<tensor::EmptyOp>())
+      empties.push_back(part);
+  });
   module.walk([&](tensor::EmptyOp empty) { empties.push_back(empty); });
-  for (tensor::EmptyOp empty : empties) {
+  for (Operation *empty : empties) {
     if (empty->hasOneUse())
       continue;
     for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
       OpBuilder builder(use.getOwner());
       use.set(builder.clone(*empty)->getResult(0));
     }
-    empty.erase();
+    empty->erase();
   }
 }
 

@@ -45,6 +45,9 @@ def rows():
         ("SequenceEmpty", "", "o", {}), ("SequenceInsert", "s a last", "t", {}), ("SequenceInsert", "o a", "v", {}),
         ("ConcatFromSequence", "v", "w", {"axis": 0}), ("ConcatFromSequence", "t", "z", {"axis": -1, "new_axis": 1}),
         ("Unsqueeze", "w axis", "i", {}), ("Add", "z i", "y", {})], {**index, "axis": np.int64([-1])})
+    for op in ("Softmax", "LogSoftmax"):
+        yield f"{op} of columns, rows of the run", chain(["c", 33, "d"], [(op, "x", "y", {"axis": 1})], {},
+                                                         [[2, 33, 5], [3, 33, 40]])
     for side in ("h", 8):
         for op in ("Softmax", "LogSoftmax"):
             yield f"{op} of masked scores, {side} heads, rows of the run", chain([side, "s", "s"], [

@@ -123,3 +123,25 @@ func.func @pads_in_place(%x: tensor<4xf32>) -> tensor<6xf32> {
   } : tensor<4xf32> to tensor<6xf32>
   return %p : tensor<6xf32>
 }
+
+// -----
+
+// Parts of rooms of equal size are not one, although CSE makes one of them.
+// CHECK-LABEL: func.func @rooms_of_two(
+// CHECK-DAG: %[[A:.*]] = memref.alloc(%{{.*}}) {{.*}} : memref<?x16xf32>
+// CHECK-DAG: %[[B:.*]] = memref.alloc(%{{.*}}) {{.*}} : memref<?x16xf32>
+// CHECK-DAG: %[[ONE:.*]] = memref.subview %[[A]]
+// CHECK-DAG: %[[OTHER:.*]] = memref.subview %[[B]]
+// CHECK: linalg.generic {{.*}} outs(%[[OTHER]], %[[ONE]] :
+func.func @rooms_of_two(%n: index, %x: tensor<?x9xf32>) -> (tensor<?x9xf32>, tensor<?x9xf32>) {
+  %room = tensor.empty(%n) : tensor<?x16xf32>
+  %part = tensor.extract_slice %room[0, 0] [%n, 9] [1, 1] : tensor<?x16xf32> to tensor<?x9xf32>
+  %y:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x9xf32>) outs(%part, %part : tensor<?x9xf32>, tensor<?x9xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %d = arith.addf %a, %a : f32
+    linalg.yield %a, %d : f32, f32
+  } -> (tensor<?x9xf32>, tensor<?x9xf32>)
+  return %y#0, %y#1 : tensor<?x9xf32>, tensor<?x9xf32>
+}
