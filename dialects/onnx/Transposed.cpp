@@ -19,6 +19,8 @@ using List = SmallVector<int64_t>;
 constexpr int64_t mostPhases = 1024;
 // Of f32, on the machines with the longest vectors.
 constexpr int64_t lanes = 16;
+// Instructions that make one sum of a vector of partial sums.
+constexpr int64_t foldOfLanes = 6;
 // What has to be left of the multiplications of vectors.
 constexpr double worthwhile = 0.8;
 
@@ -265,7 +267,7 @@ private:
                       {{"group", group}, {"dilations", dilations}});
   }
 
-  // Compares vectors of maps that are multiplied for an element of the image.
+  // Compares multiplications of vectors for an element of the image.
   bool isOneFaster() {
     int64_t residues = 1, taps = 1, kernel = 1, maps = staticSize(w, 1);
     for (const Dimension &dim : dims) {
@@ -280,8 +282,16 @@ private:
     if (residues == 1 || group != 1 || maps >= lanes ||
         (multipliesZeros && graph.isStrict()))
       return false;
-    return taps * llvm::divideCeil(residues * maps, lanes) <
-           worthwhile * kernel;
+    int64_t channels = staticSize(w, 0);
+    double apart = channels * kernel;
+    // Of a few maps, lanes lie along the sum, where channels lie last: behind
+    // other layers.
+    bool sumsAlongLanes = maps > 1 && 2 * maps <= lanes &&
+                          channels % lanes == 0 && !isa<BlockArgument>(x.value);
+    if (sumsAlongLanes)
+      apart = maps * (apart / lanes + residues * foldOfLanes);
+    return channels * taps * llvm::divideCeil(residues * maps, lanes) <
+           worthwhile * apart;
   }
 
   // The same as from(), by one convolution.
