@@ -18,6 +18,8 @@ namespace {
 
 using Tensors = SmallVector<Value>;
 
+constexpr int64_t mostParts = 1 << 16;
+
 class SequenceNode {
 public:
   SequenceNode(OpBuilder &builder, Location loc, const ::onnx::NodeProto &node,
@@ -184,6 +186,9 @@ private:
       return fail("a number of parts that only the run knows is not supported");
     if (piece <= 0)
       return fail("a part has no elements");
+    if (size / piece > mostParts)
+      return fail("a sequence of " + Twine(size / piece) +
+                  " parts exceeds the budget of " + Twine(mostParts));
     for (int64_t done = 0; done < size; done += piece)
       sizes.push_back(std::min(piece, size - done));
     return success();

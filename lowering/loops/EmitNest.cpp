@@ -92,7 +92,8 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
     std::optional<int64_t> trips = getConstantIntValue(count);
     bool isBlock = vectors > 1 && !(trips && *trips <= mostBlocksInFull);
     bool isRest = vectors < unroll && !trips;
-    if (isBlock || isRest || isRowThatSpills(multiply(b, count, number(b, vectors))))
+    if (isBlock || isRest ||
+        isRowThatSpills(multiply(b, count, number(b, vectors))))
       keepRolled(loop);
     return end;
   };

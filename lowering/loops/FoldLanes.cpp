@@ -54,8 +54,8 @@ SmallVector<Value> NestEmitter::inFloatBlocks(
   return SmallVector<Value>(blocks.getResults());
 }
 
-// What changes nothing. Arith says 0, to which a sum of -0 would add; LLVM folds
-// the other one into the first sum of a short row.
+// What changes nothing. Arith says 0, to which a sum of -0 would add; LLVM
+// folds the other one into the first sum of a short row.
 static TypedAttr neutralOf(Operation *combiner) {
   TypedAttr element = *arith::getNeutralElement(combiner);
   if (isa<arith::AddFOp>(combiner))

@@ -242,6 +242,8 @@ Part joined(ImplicitLocOpBuilder &builder, Type element, Sizes sizes,
   Sizes offsets(sizes.size(), 0), cut = sizes;
   for (const Part &part : parts) {
     cut[axis] = part.size;
+    if (hasZero(cut)) // has no place behind the last element
+      continue;
     Value fitting = castTo(
         builder, part.value,
         tensor::ExtractSliceOp::inferResultType(

@@ -34,6 +34,8 @@ def rows():
     yield "row maxima, batch and rows of the run", chain(
         ["a", 3, "b", "b"], [("ReduceMax", "x a", "y", {})], {"a": np.int64([3])}, [[2, 3, 13, 13], [1, 3, 40, 40]])
     last = {"a": np.int64([-1]), "zero": np.float32(0), "one": np.float32(1)}
+    yield "Concat with nothing", chain([2, 5], [
+        ("Slice", "x a a c", "n", {}), ("Concat", "x n x", "y", {"axis": 1})], {"a": np.int64([0]), "c": np.int64([1])})
     index = {"zero": np.int64(0), "one": np.int64(1), "last": np.int64(-1), "cut": np.int64([3, 3, 6])}
     yield "a sequence of parts, split by sizes", chain(["n", 12], [
         ("SplitToSequence", "x cut", "s", {"axis": 1}), ("SequenceAt", "s last", "e", {}), ("SequenceAt", "s one", "m", {}),
