@@ -134,14 +134,14 @@ std::optional<Box> viewed(const Box &source, memref::SubViewOp view) {
   for (auto [dim, from] : llvm::enumerate(source.ranges)) {
     int64_t offset = view.getStaticOffsets()[dim];
     bool isDense = view.getStaticStrides()[dim] == 1;
-    bool isKnown =
-        !ShapedType::isDynamic(offset) && !ShapedType::isDynamic(from.begin);
+    bool isKnown = isDense && !ShapedType::isDynamic(offset) &&
+                   !ShapedType::isDynamic(from.begin);
     Range range;
     range.begin = isKnown ? from.begin + offset : ShapedType::kDynamic;
     range.size = isDense ? view.getStaticSizes()[dim] : ShapedType::kDynamic;
     range.isAll = from.isAll && isDense && offset == 0 && dim < around.size() &&
                   sizes[dim] == around[dim];
-    if (from.begin == 0)
+    if (isDense && from.begin == 0)
       range.beginValue = dyn_cast<Value>(offsets[dim]);
     if (isDense)
       range.sizeValue = dyn_cast<Value>(sizes[dim]);

@@ -205,3 +205,24 @@ func.func @model(%x: f32, %n: index, %sum: memref<f32>) {
   linalg.reduce { arith.addf } ins(%all : memref<?x12xf32>) outs(%sum : memref<f32>) dimensions = [0, 1]
   return
 }
+
+// -----
+
+// A part of every second row begins twice as far away as it says: it is not apart from what lies there.
+// CHECK-LABEL: func.func @model(
+// CHECK: memref.alloc() : memref<8x4xf32>
+// CHECK: memref.alloc() : memref<2x4xf32>
+// CHECK: return
+func.func @model(%x: f32, %sum: memref<f32>) {
+  %all = memref.alloc() : memref<8x4xf32>
+  %a = memref.alloc() : memref<2x4xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<2x4xf32>)
+  %second = memref.subview %all[0, 0] [4, 4] [2, 1] : memref<8x4xf32> to memref<4x4xf32, strided<[8, 1]>>
+  %late = memref.subview %second[2, 0] [2, 4] [1, 1]
+      : memref<4x4xf32, strided<[8, 1]>> to memref<2x4xf32, strided<[8, 1], offset: 16>>
+  linalg.fill ins(%x : f32) outs(%late : memref<2x4xf32, strided<[8, 1], offset: 16>>)
+  %place = memref.subview %all[4, 0] [2, 4] [1, 1] : memref<8x4xf32> to memref<2x4xf32, strided<[4, 1], offset: 16>>
+  memref.copy %a, %place : memref<2x4xf32> to memref<2x4xf32, strided<[4, 1], offset: 16>>
+  linalg.reduce { arith.addf } ins(%all : memref<8x4xf32>) outs(%sum : memref<f32>) dimensions = [0, 1]
+  return
+}
