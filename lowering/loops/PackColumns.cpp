@@ -203,7 +203,7 @@ void packColumns(linalg::GenericOp root, const LoopRoles &roles,
   // The tile's columns may be those of several loops.
   int64_t columns = type.getDimSize(pack.apart), width = schedule.getColumns();
   if (!ShapedType::isDynamic(columns))
-    width = std::min<int64_t>(width, llvm::alignTo(columns, lanes));
+    width = std::clamp<int64_t>(llvm::alignTo(columns, lanes), lanes, width);
   pack.tile = {b.getIndexAttr(width)};
   unsigned together = dimsTogether(map, roles, type);
   Value panels = together == 1
