@@ -244,7 +244,7 @@ def TurnNarrowConvolutions : Pass<"turn-narrow-convolutions", "mlir::ModuleOp"> 
   let summary = "Runs convolutions to a few channels along the rows of the image";
   let description = [{
     Where vectors of output channels would be mostly empty, the image is read in NCHW and vectors lie along the
-    innermost loop over pixels: for windows that move by one there and results of at most half a vector of channels,
+    innermost loop over pixels: for windows that move by one there and results of less than a vector of channels,
     if lanes cannot lie along the sum and a count of cycles finds that the moves are worth it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
@@ -460,7 +460,7 @@ def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
   let description = [{
     A producer moves into its only consumer where each element is read once. One with several consumers is repeated in
     them when it is a few instructions on one tensor: `x - mean` of a normalization, which would be stored and read
-    twice otherwise. What a convolution makes stays apart from a fold over its pixels, which `form-kernels` does in the
+    twice otherwise; or on two, where rows are of unknown length, for which no kernel has room. What a convolution makes stays apart from a fold over its pixels, which `form-kernels` does in the
     tiles. Two sums that each add to what a contraction makes stay apart, too: in a sum over twenty layers each of them
     adds its own in its epilogue, and no twenty results wait for the last one. What only repeats its input, as the keys
     that heads share, is read there by everybody.

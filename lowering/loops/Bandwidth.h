@@ -28,6 +28,8 @@ inline constexpr double farBytesPerCycle = 8;
 inline bool isBehindCaches(int64_t bytes, TargetAttr target) {
   return bytes > 2 * target.getL2Bytes();
 }
+// Instructions that make one sum of a vector of partial sums.
+inline constexpr double foldOfLanes = 6;
 // To move an element of an image between channels first and last, in cycles.
 inline constexpr double cyclesOfTranspose = 0.4;
 

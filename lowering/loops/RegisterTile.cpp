@@ -46,9 +46,8 @@ constexpr int64_t mostRowsOfSmallCode = 4;
 // takes L1 two cycles: on Zen 3, tiles of 4 x 24 reached 79 % of the peak where
 // 6 x 16 reached 90 %.
 constexpr double stallOfHalfLines = 0.004;
-// Instructions that make one sum of a vector of partial sums, and what has to
-// be left of others for it.
-constexpr double foldOfLanes = 6, worthwhile = 0.8;
+// What has to be left of other instructions where lanes lie along a sum.
+constexpr double worthwhile = 0.8;
 // Vectors that stay warm, as a part of those that the sets they share hold: a
 // tile needs some of them only. On Zen 5, windows of 7x7 just above took 0.97
 // of the time with panels outermost, of 3x3 at 1.75 times as many 1.01 to 1.06,

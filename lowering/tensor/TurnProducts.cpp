@@ -130,7 +130,7 @@ double cyclesAlong(const Product &product, unsigned loop) {
 // Cycles of the product as it is. Where lanes lie along the sum, each element
 // of the result loads two vectors for a multiplication, and folds them.
 double cyclesNow(const Product &product) {
-  constexpr double loads = 2, foldOfLanes = 5;
+  constexpr double loads = 2;
   linalg::GenericOp root = product.root;
   if (!product.sumsAlongVectors)
     return cyclesAlong(product, product.column);

@@ -15,7 +15,9 @@ FAMILY = "Windows and sampling", """\
 NaN goes through a maximum. Padding of a MaxPool is no element; a window that holds nothing else gives the lowest value.
 A linear Resize goes along one axis after the other, where ONNX Runtime adds up four products: both are within the last
 bits of f32. Between DequantizeLinear and QuantizeLinear of one scale, many an exact result lies halfway between two steps
-(one in twelve where an image doubles); which of the two it becomes is up to these bits, and may differ from ONNX Runtime.""", [
+(one in twelve where an image doubles); which of the two it becomes is up to these bits, and may differ from ONNX Runtime.
+A transposed convolution to few maps multiplies elements with zeros that other positions of its result meet, as Winograd's
+filtering does around each element: an infinity makes NaN of them. Not with `--numerics=strict`.""", [
     Row("MaxPool", "NaN wins", [f32([[[[1, nan, 3, 4]]]])], f32([[[[nan, 4]]]]), reference=f32([[[[1, 4]]]]), attributes=POOL),
     Row("MaxPool", "only -inf", [f32([[[[-inf, -inf]]]])], f32([[[[-inf]]]]), attributes=POOL),
     Row("MaxPool", "a window larger than the image: no result",
@@ -44,6 +46,9 @@ bits of f32. Between DequantizeLinear and QuantizeLinear of one scale, many an e
     Row("ConvTranspose", "SAME_UPPER, strides beyond the kernel", [f32([[[1, 2, 3]]]), f32([[[1]]])],
         f32([[[1, 0, 2, 0, 3]]]), reference=f32([[[0, 1, 0, 2, 0, 3]]]), why="ONNX's shape inference has 5",
         attributes={"auto_pad": "SAME_UPPER", "strides": [2]}),
+    Row("ConvTranspose", "one map: an infinity reaches what shares its window", [f32([[[1, inf, 1]]]), f32([[[1, 2, 1]]])],
+        f32([[[1, 2, inf, inf, inf, nan, 1]]]), ort=f32([[[1, 2, inf, inf, inf, 2, 1]]]),
+        reference=f32([[[1, 2, inf, inf, inf, 2, 1]]]), why="a zero is multiplied", attributes={"strides": [2]}),
     Row("Conv", "pads are zeros and meet no infinity", [f32([[[1, 2]]]), f32([[[1, 1]]])], f32([[[1, 3, 2]]]),
         attributes={"pads": [1, 1]}),
     Row("Resize", "nearest, half_pixel, round_prefer_floor", [LINE, None, None, SIZES], f32([[[0, 0, 10, 10, 20, 20]]]),

@@ -8,6 +8,10 @@ HEAD = """# Operators
 Made from the records in `dialects/onnx/*.td` by `ninja docs`. `opsets` lists the versions that a record serves: an
 operator with several records has superseded forms, which the graph stage rewrites in today's operators.
 
+Operators of sequences have no record. Where the model says how many tensors a sequence has and which of them a node takes,
+the importer knows these: SequenceEmpty, SequenceConstruct, SequenceInsert, SequenceErase, SequenceAt, SequenceLength,
+SplitToSequence and ConcatFromSequence. Inputs, outputs and results of subgraphs that are sequences are not supported.
+
 | operator | opsets | family | operands and attributes | results | meaning |
 |---|---|---|---|---|---|
 """

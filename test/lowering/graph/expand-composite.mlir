@@ -52,3 +52,29 @@ func.func @linear_attention_is_a_scan(%query: tensor<?x?x16xf32>, %key: tensor<?
       : (tensor<?x?x16xf32>, tensor<?x?x8xf32>, tensor<?x?x6xf32>) -> (tensor<?x?x12xf32>, tensor<?x2x4x3xf32>)
   return %0#0, %0#1 : tensor<?x?x12xf32>, tensor<?x2x4x3xf32>
 }
+
+// -----
+
+// Few maps: the phases of all residues are maps of one convolution, one of them with a zero for the tap of the other.
+// CHECK-LABEL: @phases_of_few_maps
+// CHECK-COUNT-1: "onnx.Conv"
+// CHECK-NOT: "onnx.Conv"
+// CHECK: return
+func.func @phases_of_few_maps(%x: tensor<1x4x8xf32>, %w: tensor<4x1x3xf32>) -> tensor<1x1x17xf32> {
+  %0 = "onnx.ConvTranspose"(%x, %w) {strides = array<i64: 2>} : (tensor<1x4x8xf32>, tensor<4x1x3xf32>) -> tensor<1x1x17xf32>
+  return %0 : tensor<1x1x17xf32>
+}
+
+// -----
+
+// Not where zeros may meet no infinity.
+module attributes {onnxc.numerics = "strict"} {
+// CHECK-LABEL: @phases_of_strict_numerics
+// CHECK-COUNT-2: "onnx.Conv"
+// CHECK-NOT: "onnx.Conv"
+// CHECK: return
+func.func @phases_of_strict_numerics(%x: tensor<1x4x8xf32>, %w: tensor<4x1x3xf32>) -> tensor<1x1x17xf32> {
+  %0 = "onnx.ConvTranspose"(%x, %w) {strides = array<i64: 2>} : (tensor<1x4x8xf32>, tensor<4x1x3xf32>) -> tensor<1x1x17xf32>
+  return %0 : tensor<1x1x17xf32>
+}
+}
