@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/IR/Iterators.h"
 
 using namespace mlir;
 
@@ -63,6 +64,24 @@ LogicalResult reconcileCasts(ModuleOp module) {
   return success();
 }
 
+// Takes buffers' fields from where they are put together: what is left uses
+// plain pointers and numbers.
+void foldDescriptors(ModuleOp module) {
+  module.walk([](LLVM::ExtractValueOp extract) {
+    SmallVector<OpFoldResult> field;
+    while (succeeded(extract->fold(field)) && field.empty())
+      ; // looks one insertion further up
+    if (!field.empty() && isa<Value>(field.front()))
+      extract.replaceAllUsesWith(cast<Value>(field.front()));
+  });
+  // Users come before what they use.
+  module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isa<LLVM::ExtractValueOp, LLVM::InsertValueOp, LLVM::PoisonOp>(op) &&
+        op->use_empty())
+      op->erase();
+  });
+}
+
 struct LowerToLlvm : impl::LowerToLlvmBase<LowerToLlvm> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -79,6 +98,7 @@ struct LowerToLlvm : impl::LowerToLlvmBase<LowerToLlvm> {
         failed(reconcileCasts(module)))
       return signalPassFailure();
     keepNoInline(module, kept);
+    foldDescriptors(module);
   }
 };
 

@@ -14,34 +14,12 @@ namespace onnxc {
 
 namespace {
 
-// Whether anybody uses the field at `position` of the aggregate.
-bool isExtracted(Value aggregate, ArrayRef<int64_t> position) {
-  return llvm::any_of(aggregate.getUsers(), [&](Operation *user) {
-    if (auto extract = dyn_cast<LLVM::ExtractValueOp>(user))
-      return !extract->use_empty() &&
-             position.take_front(extract.getPosition().size()) ==
-                 extract.getPosition();
-    auto insert = dyn_cast<LLVM::InsertValueOp>(user);
-    return !insert || insert.getValue() == aggregate ||
-           (insert.getPosition() != position &&
-            isExtracted(insert.getResult(), position));
-  });
-}
-
-// Sizes and strides of buffers are constants of most kernels.
-bool isUsed(BlockArgument argument) {
-  return llvm::any_of(argument.getUsers(), [&](Operation *user) {
-    auto insert = dyn_cast<LLVM::InsertValueOp>(user);
-    return !insert || insert.getContainer() == argument ||
-           isExtracted(insert.getResult(), insert.getPosition());
-  });
-}
-
-// The arguments that a context holds, but for those that are the task's.
+// The arguments that a context holds, but for those that are the task's. Sizes
+// and strides of buffers are constants of most kernels.
 SmallVector<unsigned> argumentsOf(LLVM::LLVMFuncOp kernel) {
   SmallVector<unsigned> numbers;
   for (BlockArgument argument : kernel.getArguments().drop_back(3))
-    if (isUsed(argument))
+    if (!argument.use_empty())
       numbers.push_back(argument.getArgNumber());
   return numbers;
 }
@@ -66,9 +44,8 @@ LLVM::LLVMFuncOp emitTask(LLVM::LLVMFuncOp kernel, ArrayRef<unsigned> numbers,
   Value tasks = LLVM::ExtractValueOp::create(b, all, 0);
   for (Value number : {Value(task.getArgument(2)), Value(task.getArgument(1)),
                        tasks}) // as the kernel takes them
-    arguments.push_back(indexType == i32
-                            ? number
-                            : LLVM::ZExtOp::create(b, indexType, number));
+    arguments.push_back(
+        indexType == i32 ? number : LLVM::ZExtOp::create(b, indexType, number));
   LLVM::CallOp::create(b, kernel, arguments);
   LLVM::ReturnOp::create(b, ValueRange());
   return task;
@@ -134,9 +111,8 @@ void Runner::run(LLVM::CallOp call, LLVM::LLVMFuncOp kernel) {
   LLVM::LifetimeStartOp::create(b, context);
   LLVM::StoreOp::create(b, all, context);
   Value address = LLVM::AddressOfOp::create(b, task);
-  LLVM::CallOp::create(b, library(),
-                       ValueRange{model.getArguments().back(), address,
-                                  context});
+  LLVM::CallOp::create(
+      b, library(), ValueRange{model.getArguments().back(), address, context});
   LLVM::LifetimeEndOp::create(b, context);
   call.erase();
 }

@@ -6,6 +6,7 @@
 
 module attributes {onnxc.target = #target} {
   // CHECK-LABEL: llvm.func @memrefs_become_pointers
+  // CHECK-NOT: llvm.insertvalue
   // CHECK: llvm.load {{.*}} : !llvm.ptr -> f32
   func.func private @memrefs_become_pointers(%x: memref<4xf32>, %i: index) -> f32 {
     %value = memref.load %x[%i] : memref<4xf32>

@@ -12,12 +12,8 @@
 // CHECK-LABEL: llvm.func @k(
 // CHECK-NOT: onnxc.tasks
 llvm.func @k(%y: !llvm.ptr, %size: i64, %worker: i64, %task: i64, %tasks: i64) attributes {onnxc.tasks} {
-  // The size is put beside the pointer, and nobody asks for it.
-  %none = llvm.mlir.poison : !llvm.struct<(ptr, i64)>
-  %place = llvm.insertvalue %y, %none[0] : !llvm.struct<(ptr, i64)>
-  %view = llvm.insertvalue %size, %place[1] : !llvm.struct<(ptr, i64)>
-  %at = llvm.extractvalue %view[0] : !llvm.struct<(ptr, i64)>
-  llvm.store %task, %at : i64, !llvm.ptr
+  // Nobody asks for the size.
+  llvm.store %task, %y : i64, !llvm.ptr
   llvm.return
 }
 // CHECK-LABEL: llvm.func @model
