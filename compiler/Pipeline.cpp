@@ -144,6 +144,7 @@ void addLlvm(OpPassManager &pm, const Options &) {
   pm.addPass(createLowerMath());
   addCleanup(pm);
   pm.addPass(createLowerToLlvm());
+  pm.addPass(createMergeKernels());
   pm.addPass(createRunTasks());
 }
 

@@ -811,6 +811,28 @@ def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
+def MergeKernels : Pass<"merge-kernels", "mlir::ModuleOp"> {
+  let summary = "Gives functions that differ in whole numbers one body, which is told them";
+  let description = [{
+    Layers of a network often differ in how many channels they sum up, or in how far apart the rows lie that they read.
+    Functions of such kernels with the same operations become one with more arguments, in front of the others; numbers
+    that are multiples of one another are told once. A number in an innermost loop stays known, as do bounds of short
+    loops: LLVM makes addresses without registers of it. Only where a model has more than `most-operations` (one is six
+    bytes of code or so), or comes before speed in size, are those told too, what saves most first.
+
+    ```mlir
+    llvm.func @a(%x: !llvm.ptr) { ... llvm.icmp "slt" %i, %c256 ... }
+    llvm.func @b(%x: !llvm.ptr) { ... llvm.icmp "slt" %i, %c288 ... }
+    llvm.call @b(%p) : (!llvm.ptr) -> ()
+    // becomes
+    llvm.func @a(%n: i64, %x: !llvm.ptr) { ... llvm.icmp "slt" %i, %n ... }
+    llvm.call @a(%c288, %p) : (i64, !llvm.ptr) -> ()
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+  let options = [Option<"mostOperations", "most-operations", "int64_t", "44000", "code that needs no merging at work">];
+}
+
 def RunTasks : Pass<"run-tasks", "mlir::ModuleOp"> {
   let summary = "Gives divisible kernels to the caller's parallel-for";
   let description = [{
