@@ -56,6 +56,10 @@ def FixLengths : Pass<"fix-lengths", "mlir::ModuleOp"> {
 
 def ExpandComposite : Pass<"expand-composite", "mlir::ModuleOp"> {
   let summary = "Replaces composite operators by their bodies";
+  let description = [{
+    So it does with a Col2Im of blocks of known size: cut into pieces as long as a stride, they are added up as whole
+    tensors, each piece with those that neighbouring blocks have in its place.
+  }];
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 

@@ -51,6 +51,11 @@ struct TransposedConvolution {
 llvm::SmallVector<Node> convTranspose(Graph &graph, Node x, Node w, Node b,
                                       const TransposedConvolution &how);
 
+class Col2ImOp;
+// Fails, and makes nothing, for what is no sum of few pieces: dilated blocks,
+// and those whose size or channels only the run knows.
+llvm::FailureOr<Node> addUpBlocks(Graph &graph, Col2ImOp col2Im);
+
 struct DeformableConvolution {
   Node x, w, offset, b, mask;
   OptionalInts dilations, pads, strides;

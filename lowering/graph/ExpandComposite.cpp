@@ -39,10 +39,23 @@ struct ExpandBody : OpInterfaceRewritePattern<CompositeOpInterface> {
   }
 };
 
+struct ExpandCol2Im : OpRewritePattern<Col2ImOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(Col2ImOp op,
+                                PatternRewriter &rewriter) const override {
+    Graph graph(rewriter, op.getLoc());
+    FailureOr<Node> sum = addUpBlocks(graph, op);
+    if (failed(sum))
+      return failure();
+    rewriter.replaceOp(op, withType(graph, op, sum->value, op.getType()));
+    return success();
+  }
+};
+
 struct ExpandComposite : impl::ExpandCompositeBase<ExpandComposite> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandBody>(&getContext());
+    patterns.add<ExpandBody, ExpandCol2Im>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -529,6 +529,26 @@ def transposed_convolutions():
         {"w": normal(6, 4, 3, 4, scale=0.1)}, [[1, 6, 5, 9], [1, 6, 1, 2]])
 
 
+def blocks():
+    """What a window took from an image goes back to it. Image, kernel, strides, pads."""
+    for image, kernel, strides, pads in (
+            ((9,), (4,), [2], [0, 0]), ((40,), (16,), [4], [3, 5]), ((11,), (3,), [1], [1, 1]), ((24,), (6,), [6], [0, 0]),
+            ((30,), (7,), [3], [2, 1]), ((9,), (2,), [4], [0, 0]), ((5,), (5,), [5], [5, 5]), ((7, 18), (3, 3), [1, 1], [1] * 4),
+            ((14, 9), (3, 4), [2, 3], [1, 0, 1, 2]), ((16, 24), (8, 8), [8, 8], [0] * 4), ((5, 6, 7), (2, 3, 3), [1, 2, 1], [0] * 6)):
+        dims, elements = len(image), int(np.prod(kernel))
+        places = [(size + pads[i] + pads[dims + i] - kernel[i]) // strides[i] + 1 for i, size in enumerate(image)]
+        weights, how = {"image": np.int64(image), "block": np.int64(kernel)}, {"strides": strides, "pads": pads}
+        yield f"blocks of {kernel} in {image}, {how}", chain(
+            [2, 3 * elements, int(np.prod(places))], [("Col2Im", "x image block", "s", how), ("Tanh", "s", "y", {})], weights,
+            ranks=2 + dims)
+    # The product of frames by a synthesis, added up where they overlap.
+    yield "blocks, as many as the run has", chain(["n", "length", 20], [
+        ("MatMul", "x w", "f", {}), ("Transpose", "f", "t", {"perm": [0, 2, 1]}), ("Shape", "x", "l", {"start": 1, "end": 2}),
+        ("Mul", "l stride", "m", {}), ("Add", "m more", "size", {}), ("Col2Im", "t size block", "y", {"strides": [8], "pads": [4, 3]})],
+        {"w": normal(20, 30, scale=0.2), "stride": np.int64([8]), "more": np.int64([15]), "block": np.int64([30])},
+        [[2, 9, 20], [1, 1, 20], [1, 40, 20]])
+
+
 def samples():
     """Positions that the model makes of x, some outside the image."""
     image, grid = normal(2, 3, 6, 7), [("Tanh", "x", "g0", {}), ("Mul", "g0 two", "g", {})]
@@ -598,4 +618,4 @@ def regions():
 
 
 KINDS = (folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
-         transposed_convolutions, samples, regions)
+         transposed_convolutions, blocks, samples, regions)
