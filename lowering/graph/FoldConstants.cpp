@@ -2,9 +2,10 @@
 // second definition of any operator: the constant part of the graph becomes a
 // model of its own, which the compiler compiles and runs (`Evaluator`).
 //
-// Not folded: results that are much larger than what they are made of, unless
+// Not stored: results that are much larger than what they are made of, unless
 // they are products (an Expand or Tile of a constant is cheaper to repeat at
-// run time than to store), and everything beyond a cap on memory.
+// run time than to store). What is made of those may be. Nothing is computed
+// beyond a cap on memory.
 #include "lowering/graph/FoldConstants.h"
 #include "dialects/onnx/Families.h"
 #include "dialects/onnxc/ModuleOptions.h"
@@ -53,38 +54,70 @@ int64_t storedBytes(Value value) {
 class ConstantPart {
 public:
   ConstantPart(func::FuncOp function, int64_t capBytes, bool savesMemory)
-      : savesMemory(savesMemory) {
-    for (Operation &op : function.getBody().front()) {
+      : savesMemory(savesMemory), capBytes(capBytes) {
+    for (Operation &op : function.getBody().front())
       if (op.hasTrait<OpTrait::ConstantLike>())
         constants.insert(&op);
       else if (isFoldable(&op) && (total += resultBytes(&op)) <= capBytes)
-        folded.insert(&op);
-    }
+        add(&op);
+    chooseRoots();
   }
 
   // Results that the rest of the function uses.
-  SmallVector<Value> roots() const {
-    SmallVector<Value> values;
-    for (Operation *op : folded)
-      for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return !folded.contains(user);
-            }))
-          values.push_back(result);
-    return values;
-  }
-
-  const SetVector<Operation *> &operations() const { return folded; }
+  ArrayRef<Value> roots() const { return rootValues; }
+  // What they are made of.
+  ArrayRef<Operation *> operations() const { return needed; }
 
 private:
+  void add(Operation *op) {
+    computed.push_back(op);
+    if (isWorthStoring(op))
+      stored.insert(op);
+    else
+      passing[op] = operandBytes(op);
+  }
+
+  // From the last one to the first: what the run uses is stored, or made there
+  // of what is stored.
+  void chooseRoots() {
+    DenseSet<Operation *> left, used;
+    auto isLeft = [&](Operation *user) {
+      return !isKnown(user) || left.contains(user);
+    };
+    for (Operation *op : llvm::reverse(computed)) {
+      bool isStored = stored.contains(op), isUsed = used.contains(op);
+      for (Value result : op->getResults()) {
+        if (!llvm::any_of(result.getUsers(), isLeft))
+          continue;
+        if (isStored)
+          rootValues.push_back(result);
+        else
+          left.insert(op);
+        isUsed |= isStored;
+      }
+      if (!isUsed)
+        continue;
+      needed.push_back(op);
+      for (Value operand : op->getOperands())
+        used.insert(operand.getDefiningOp());
+    }
+    std::reverse(needed.begin(), needed.end());
+    std::reverse(rootValues.begin(), rootValues.end());
+  }
+  bool isKnown(Operation *op) const {
+    return constants.contains(op) || stored.contains(op) ||
+           passing.contains(op);
+  }
   bool isFoldable(Operation *op) const {
     return isa<OnnxOpInterface>(op) && isMemoryEffectFree(op) &&
            op->getNumRegions() == 0 && op->getNumOperands() > 0 &&
            llvm::all_of(op->getOperands(),
-                        [&](Value operand) { return isKnown(operand); }) &&
+                        [&](Value operand) {
+                          Operation *producer = operand.getDefiningOp();
+                          return producer && isKnown(producer);
+                        }) &&
            llvm::all_of(op->getResultTypes(),
-                        [](Type type) { return byteSize(type).has_value(); }) &&
-           isWorthStoring(op);
+                        [](Type type) { return byteSize(type).has_value(); });
   }
   bool isWorthStoring(Operation *op) const {
     if (!savesMemory && sumsProducts(op))
@@ -103,27 +136,29 @@ private:
            elements(op->getOperand(0)) * elements(op->getOperand(1)) >
                elements(op->getResult(0));
   }
-  bool isKnown(Value value) const {
-    Operation *producer = value.getDefiningOp();
-    return producer &&
-           (constants.contains(producer) || folded.contains(producer));
-  }
   static int64_t resultBytes(Operation *op) {
     int64_t bytes = 0;
     for (Type type : op->getResultTypes())
       bytes += byteSize(type).value_or(0);
     return bytes;
   }
-  static int64_t operandBytes(Operation *op) {
+  // Of what the run has to store for the operands.
+  int64_t operandBytes(Operation *op) const {
     int64_t bytes = 0;
-    for (Value operand : op->getOperands())
-      bytes += storedBytes(operand);
-    return bytes;
+    for (Value operand : op->getOperands()) {
+      auto made = passing.find(operand.getDefiningOp());
+      bytes += made == passing.end() ? storedBytes(operand) : made->second;
+    }
+    return std::min(bytes, capBytes);
   }
 
   bool savesMemory;
-  DenseSet<Operation *> constants;
-  SetVector<Operation *> folded;
+  int64_t capBytes;
+  DenseSet<Operation *> constants, stored;
+  // Results that are not worth storing, with the bytes that they are made of.
+  DenseMap<Operation *, int64_t> passing;
+  SmallVector<Operation *> computed, needed;
+  SmallVector<Value> rootValues;
   int64_t total = 0;
 };
 
@@ -164,7 +199,7 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     bool savesMemory = isSmall(getOperation()) || !target || !target.getHeap();
     ConstantPart part(function, capMegabytes << 20, savesMemory);
-    SmallVector<Value> roots = part.roots();
+    ArrayRef<Value> roots = part.roots();
     if (roots.empty())
       return;
     FailureOr<SmallVector<ElementsAttr>> values =

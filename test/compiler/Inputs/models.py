@@ -28,7 +28,7 @@ def chain(length):
 
 
 def grown_constants():
-    """Made of one row: a low-rank product, halves that become floats, and copies."""
+    """Made of one row: a low-rank product, halves that become floats, copies, and a table less copies."""
     scalars = "".join(f'initializer {{ name: "{name}" data_type: 1 float_data: {number} }}\n'
                       for name, number in (("zero", 0), ("one", 1), ("end", 200000)))
     shapes = "".join(f'initializer {{ name: "{name}" data_type: 7 dims: {len(sizes)} {" ".join(f"int64_data: {i}" for i in sizes)} }}\n'
@@ -40,9 +40,10 @@ def grown_constants():
             node("Concat", ["half"] * 4, ["halves"], axis) + node("Cast", ["halves"], ["floats"], to(1)) +
             node("Reshape", ["row", "tall"], ["a"]) + node("Reshape", ["row", "wide"], ["b0"]) +
             node("Slice", ["b0", "from", "ends"], ["b"]) + node("MatMul", ["a", "b"], ["product"]) +
-            node("Expand", ["row", "copies"], ["repeated"]))
+            node("Expand", ["row", "copies"], ["repeated"]) + node("Reshape", ["floats", "copies"], ["table"]) +
+            node("Sub", ["table", "repeated"], ["moved"]))
     outs = []
-    for made, sizes in (("floats", (800000,)), ("product", (50000, 20)), ("repeated", (4, 200000))):
+    for made, sizes in (("floats", (800000,)), ("product", (50000, 20)), ("repeated", (4, 200000)), ("moved", (4, 200000))):
         body += node("Mul", ["x", made], [f"{made}_x"])
         outs.append(value(f"{made}_x", sizes=sizes))
     return model(body + scalars + shapes, [value("x", sizes=(1,))], outs)
