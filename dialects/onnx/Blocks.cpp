@@ -34,6 +34,11 @@ struct Dimension {
   }
 };
 
+// To sizes that are what they say, zeros too.
+Node reshapeTo(Node x, ArrayRef<Node> sizes) {
+  return op<ReshapeOp>({x, concat(sizes, 0)}, {{"allowzero", int64_t(1)}});
+}
+
 class Adder {
 public:
   Adder(Graph &graph, Node x, Node image, ArrayRef<Dimension> dims)
@@ -123,10 +128,10 @@ private:
       whole.push_back(blocks(i));
       cut.push_back(blocks(i) + (dim.zerosBefore() + zerosAfter(i)));
     }
-    x = reshapeTo(x, concat(whole, 0));
+    x = reshapeTo(x, whole);
     if (llvm::any_of(zeros, [](int64_t count) { return count != 0; }))
       x = op<PadOp>({x, graph.ints(zeros)});
-    return reshapeTo(x, concat(cut, 0));
+    return reshapeTo(x, cut);
   }
 
   // The pieces of dimension `i`, each with that of the block before it.
@@ -150,7 +155,7 @@ private:
       order.append({block(i), piece(i), piece(i) + 1});
       sizes.push_back(pieces(i) * dim.stride);
     }
-    return reshapeTo(transpose(sum, order), concat(sizes, 0));
+    return reshapeTo(transpose(sum, order), sizes);
   }
 
   Node cut(Node whole) {
@@ -169,22 +174,31 @@ private:
 } // namespace
 
 FailureOr<Node> addUpBlocks(Graph &graph, Col2ImOp col2Im) {
-  std::optional<List> kernel = constantInts(col2Im.getBlockShape());
+  std::optional<List> kernel = constantInts(col2Im.getBlockShape()),
+                      image = constantInts(col2Im.getImageShape());
   Node x(graph, col2Im.getInput());
-  if (!kernel || rankOf(x) != 3 || staticSize(x, 1) < 0)
+  // Nothing to add up, and what is wrong, are left to whom it may concern.
+  if (!kernel || rankOf(x) != 3 || staticSize(x, 0) == 0 ||
+      staticSize(x, 1) < 1)
     return failure();
   OptionalInts pads = col2Im.getPads();
   SmallVector<Dimension> dims;
-  int64_t elements = 1;
+  int64_t elements = 1, blocks = 1;
   for (auto [i, size] : llvm::enumerate(*kernel)) {
-    dims.push_back({size, valueAt(col2Im.getStrides(), i, 1),
-                    valueAt(pads, i, 0), valueAt(pads, kernel->size() + i, 0)});
-    if (valueAt(col2Im.getDilations(), i, 1) != 1 || size < 1 ||
-        dims.back().pieces() > mostPieces)
+    Dimension dim{size, valueAt(col2Im.getStrides(), i, 1), valueAt(pads, i, 0),
+                  valueAt(pads, kernel->size() + i, 0)};
+    if (valueAt(col2Im.getDilations(), i, 1) != 1 || size < dim.stride ||
+        dim.pieces() > mostPieces || dim.before < 0 || dim.after < 0)
       return failure();
+    if (image && ((*image)[i] < 1 || (*image)[i] + dim.beside() < 0))
+      return failure();
+    if (image)
+      blocks *= ((*image)[i] + dim.beside()) / dim.stride + 1;
     elements *= size;
+    dims.push_back(dim);
   }
-  if (staticSize(x, 1) % elements)
+  bool fits = !image || staticSize(x, 2) < 0 || staticSize(x, 2) == blocks;
+  if (!fits || staticSize(x, 1) % elements)
     return failure();
   return Adder(graph, x, Node(graph, col2Im.getImageShape()), dims).all();
 }

@@ -58,7 +58,7 @@ public:
     for (Operation &op : function.getBody().front())
       if (op.hasTrait<OpTrait::ConstantLike>())
         constants.insert(&op);
-      else if (isFoldable(&op) && (total += resultBytes(&op)) <= capBytes)
+      else if (isFoldable(&op))
         add(&op);
     chooseRoots();
   }
@@ -70,8 +70,12 @@ public:
 
 private:
   void add(Operation *op) {
+    bool isStored = isWorthStoring(op);
+    int64_t &total = isStored ? storedTotal : passingTotal;
+    if ((total += resultBytes(op)) > capBytes)
+      return;
     computed.push_back(op);
-    if (isWorthStoring(op))
+    if (isStored)
       stored.insert(op);
     else
       passing[op] = operandBytes(op);
@@ -120,7 +124,10 @@ private:
                         [](Type type) { return byteSize(type).has_value(); });
   }
   bool isWorthStoring(Operation *op) const {
-    if (!savesMemory && sumsProducts(op))
+    bool isRepeated = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return passing.contains(operand.getDefiningOp());
+    });
+    if (!savesMemory && !isRepeated && sumsProducts(op))
       return true;
     bool grows = !savesMemory && !isa<ExpandOp, TileOp>(op);
     return resultBytes(op) <=
@@ -159,7 +166,7 @@ private:
   DenseMap<Operation *, int64_t> passing;
   SmallVector<Operation *> computed, needed;
   SmallVector<Value> rootValues;
-  int64_t total = 0;
+  int64_t storedTotal = 0, passingTotal = 0;
 };
 
 // A model without inputs that computes `roots`.
