@@ -4,8 +4,8 @@
 //
 // Not stored: results that are much larger than what they are made of, unless
 // they are products (an Expand or Tile of a constant is cheaper to repeat at
-// run time than to store). What is made of those may be. Nothing is computed
-// beyond a cap on memory.
+// run time than to store). What is made of those is where it is no larger than
+// all that it is made of. Nothing is computed beyond a cap on memory.
 #include "lowering/graph/FoldConstants.h"
 #include "dialects/onnx/Families.h"
 #include "dialects/onnxc/ModuleOptions.h"
@@ -72,7 +72,7 @@ private:
   void add(Operation *op) {
     bool isStored = isWorthStoring(op);
     int64_t &total = isStored ? storedTotal : passingTotal;
-    if ((total += resultBytes(op)) > capBytes)
+    if ((total += resultBytes(op)) > (isStored ? capBytes : capBytes / 8))
       return;
     computed.push_back(op);
     if (isStored)
@@ -127,7 +127,9 @@ private:
     bool isRepeated = llvm::any_of(op->getOperands(), [&](Value operand) {
       return passing.contains(operand.getDefiningOp());
     });
-    if (!savesMemory && !isRepeated && sumsProducts(op))
+    if (isRepeated)
+      return resultBytes(op) <= operandBytes(op);
+    if (!savesMemory && sumsProducts(op))
       return true;
     bool grows = !savesMemory && !isa<ExpandOp, TileOp>(op);
     return resultBytes(op) <=
