@@ -216,10 +216,24 @@ bool isElementwise(linalg::GenericOp op) {
          hasVectorForm(op);
 }
 
+// All taps of a window; none if the run says how many.
+static int64_t tapsOf(linalg::GenericOp root) {
+  int64_t taps = 1;
+  for (auto [extent, type] : llvm::zip_equal(root.getStaticLoopRanges(),
+                                             root.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      taps = ShapedType::isDynamic(extent) ? 0 : taps * extent;
+  return taps;
+}
+
 // Of an image of few columns, tiles go down its rows, if a window slides over
-// them: else all pixels are rows.
-static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels) {
-  constexpr int64_t few = 3;
+// them: else all pixels are rows. So do those of depthwise windows that are one
+// column of taps, where pixels share what they read. On Zen 5 windows of 9 to
+// 15 taps between two products took 0.85 to 0.94 of the time with them, of 17
+// 0.90 to 1.13.
+static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels,
+                        bool isDepthwise) {
+  constexpr int64_t few = 3, leastTaps = 5, mostTaps = 16;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   auto isUnit = [&](unsigned loop) { return extents[loop] == 1; };
   SmallVector<unsigned> units = llvm::filter_to_vector(pixels, isUnit);
@@ -239,8 +253,11 @@ static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels) {
   unsigned &column = pixels.back(), &row = pixels.end()[-2];
   int64_t columns = extents[column], rows = extents[row];
   bool isTall = ShapedType::isDynamic(rows) || rows > 4 * few;
-  if (!ShapedType::isDynamic(columns) && columns <= few && isTall &&
-      isInWindow(row))
+  int64_t taps = tapsOf(root);
+  bool isNarrow = !ShapedType::isDynamic(columns) && columns <= few && isTall,
+       isColumnOfTaps = isDepthwise && !isInWindow(column) &&
+                        taps >= leastTaps && taps <= mostTaps;
+  if (isInWindow(row) && (isNarrow || isColumnOfTaps))
     std::swap(column, row);
 }
 
@@ -274,7 +291,7 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     bool isBatch = movesVectors && !isShared;
     (isBatch ? roles.batches : roles.pixels).push_back(loop);
   }
-  orderPixels(root, roles.pixels);
+  orderPixels(root, roles.pixels, isDepthwise(root, roles));
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       roles.reductions.push_back(loop);

@@ -288,6 +288,15 @@ def convolutions():
     yield "three dimensions of the run", convolution([1, 20, "t", "h", "w"], 40, (3, 3, 3), pads=[1] * 6, sizes=[
         [1, 20, 2, 3, 1], [1, 20, 1, 2, 4], [1, 20, 3, 2, 11], [1, 20, 2, 1, 14]])
     # Longer windows than code for each tile at a border pays for.
+    # Down the columns of an image.
+    for taps, stride, dilation in ((2, 1, 1), (3, 1, 1), (5, 2, 1), (7, 1, 2), (11, 1, 1), (16, 1, 1), (21, 1, 1), (9, 3, 2)):
+        pad = (taps - 1) * dilation // 2
+        how = {"group": 40, "strides": [stride, 1], "dilations": [dilation, 1], "pads": [pad, 0, pad, 0]}
+        name = f"depthwise {taps}x1, stride {stride}, dilation {dilation}"
+        yield name, convolution([2, 40, 30, 13], 40, (taps, 1), **how)
+        yield f"{name}, alone", convolution([1, 40, 22, 16], 40, (taps, 1), before=False, **how)
+        yield f"{name}, sizes of the run", convolution(["n", 40, "h", "w"], 40, (taps, 1), **how,
+                                                       sizes=[[1, 40, 24, 9], [2, 40, 41, 2], [1, 40, 17, 1]])
     yield "depthwise 31x31", convolution([1, 20, 32, 32], 20, (31, 31), group=20, pads=[15] * 4)
     yield "depthwise 13x21, stride 2, pads that differ", convolution(
         [1, 20, 15, 30], 20, (13, 21), group=20, strides=[1, 2], pads=[7, 13, 5, 9])
