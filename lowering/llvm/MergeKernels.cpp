@@ -38,6 +38,13 @@ bool isNumber(LLVM::ConstantOp constant) {
          value.getValue().isSignedIntN(30);
 }
 
+// To divide by a number that is known takes a multiplication or a shift.
+bool isDivisor(OpOperand &operand) {
+  return operand.getOperandNumber() == 1 &&
+         isa<LLVM::SDivOp, LLVM::UDivOp, LLVM::SRemOp, LLVM::URemOp>(
+             operand.getOwner());
+}
+
 int64_t numberOf(LLVM::ConstantOp constant) {
   return cast<IntegerAttr>(constant.getValue()).getInt();
 }
@@ -133,7 +140,7 @@ private:
       return false;
     if (mine.getValue() == other.getValue())
       return true;
-    if (!isNumber(mine) || !isNumber(other))
+    if (!isNumber(mine) || !isNumber(other) || isDivisor(lhs))
       return false;
     places.insert({&lhs, numberOf(other)});
     return true;
@@ -330,6 +337,16 @@ struct MergeKernels : impl::MergeKernelsBase<MergeKernels> {
   }
 
 private:
+  // Whether nothing calls it but functions that stay as they are.
+  static bool isMergeable(LLVM::LLVMFuncOp function, const CallsOf &callsOf) {
+    return !function.isExternal() && function.isPrivate() &&
+           llvm::none_of(
+               callsOf.lookup(function.getSymNameAttr()),
+               [](LLVM::CallOp call) {
+                 return call->getParentOfType<LLVM::LLVMFuncOp>().isPrivate();
+               });
+  }
+
   // Merges what saves most until so many operations are saved.
   void merge(bool touchWork, int64_t toSave) {
     CallsOf callsOf;
@@ -342,7 +359,7 @@ private:
     });
     llvm::MapVector<size_t, SmallVector<Group>> groupsOf;
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
-      if (function.isExternal() || !function.isPrivate() ||
+      if (!isMergeable(function, callsOf) ||
           addressed.contains(function.getSymNameAttr()))
         continue;
       SmallVector<Group> &groups = groupsOf[shapeOf(function)];

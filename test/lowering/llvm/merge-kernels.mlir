@@ -103,11 +103,13 @@ llvm.func @model(%x: !llvm.ptr) {
 
 // -----
 
-// Not what somebody has the address of, what has other operations, or numbers that are not whole.
+// Not what somebody has the address of, what has other operations, numbers that are not whole, or what is divided by.
 // CHECK-LABEL: llvm.func @addressed(
 // CHECK-LABEL: llvm.func @same(
 // CHECK-LABEL: llvm.func @other(
 // CHECK-LABEL: llvm.func @real(
+// CHECK-LABEL: llvm.func @third(
+// CHECK-LABEL: llvm.func @seventh(
 llvm.func @addressed(%x: !llvm.ptr) attributes {sym_visibility = "private"} {
   %value = llvm.mlir.constant(1.0 : f32) : f32
   llvm.store %value, %x : f32, !llvm.ptr
@@ -125,6 +127,18 @@ llvm.func @other(%x: !llvm.ptr) attributes {sym_visibility = "private"} {
 llvm.func @real(%x: !llvm.ptr) attributes {sym_visibility = "private"} {
   %value = llvm.mlir.constant(2.0 : f32) : f32
   llvm.store %value, %x : f32, !llvm.ptr
+  llvm.return
+}
+llvm.func @third(%x: !llvm.ptr, %n: i64) attributes {sym_visibility = "private"} {
+  %by = llvm.mlir.constant(3 : i64) : i64
+  %part = llvm.udiv %n, %by : i64
+  llvm.store %part, %x : i64, !llvm.ptr
+  llvm.return
+}
+llvm.func @seventh(%x: !llvm.ptr, %n: i64) attributes {sym_visibility = "private"} {
+  %by = llvm.mlir.constant(7 : i64) : i64
+  %part = llvm.udiv %n, %by : i64
+  llvm.store %part, %x : i64, !llvm.ptr
   llvm.return
 }
 llvm.func @model(%x: !llvm.ptr) -> !llvm.ptr {
