@@ -822,8 +822,8 @@ def MergeKernels : Pass<"merge-kernels", "mlir::ModuleOp"> {
     Functions of such kernels with the same operations become one with more arguments, in front of the others; numbers
     that are multiples of one another are told once. A number in an innermost loop stays known, as do bounds of short
     loops: LLVM makes addresses without registers of it. Only where a model has more than `most-operations` (one is six
-    bytes of code or so), or comes before speed in size, are those told too, what saves most first. What is divided by is
-    never told, and functions that such functions call stay as they are.
+    bytes of code or so), or comes before speed in size, are those told too, what saves most first. What loops divide
+    by is never told, and functions that others than `@model` call stay as they are.
 
     ```mlir
     llvm.func @a(%x: !llvm.ptr) { ... llvm.icmp "slt" %i, %c256 ... }

@@ -140,7 +140,7 @@ private:
       return false;
     if (mine.getValue() == other.getValue())
       return true;
-    if (!isNumber(mine) || !isNumber(other) || isDivisor(lhs))
+    if (!isNumber(mine) || !isNumber(other))
       return false;
     places.insert({&lhs, numberOf(other)});
     return true;
@@ -204,6 +204,7 @@ public:
   void merge(const CallsOf &callsOf);
 
 private:
+  CFGLoop *loopAround(OpOperand *number) const;
   bool isUsedAtWork(OpOperand *number, int64_t other) const;
   void replaceNumbers();
   // How to get at `numbers`, which are told if nothing else will do.
@@ -218,11 +219,14 @@ private:
   Type type; // of the arguments that tell them
 };
 
+CFGLoop *Group::loopAround(OpOperand *number) const {
+  return loops ? loops->getLoopFor(number->getOwner()->getBlock()) : nullptr;
+}
+
 // In an innermost loop a number that LLVM knows is part of an address; one that
 // it does not know takes a register.
 bool Group::isUsedAtWork(OpOperand *number, int64_t other) const {
-  CFGLoop *loop =
-      loops ? loops->getLoopFor(number->getOwner()->getBlock()) : nullptr;
+  CFGLoop *loop = loopAround(number);
   bool isBound = isa<LLVM::ICmpOp>(number->getOwner()) &&
                  numberOf(constantOf(number->get())) >= manyIterations &&
                  other >= manyIterations;
@@ -235,7 +239,8 @@ bool Group::take(LLVM::LLVMFuncOp function, bool touchWork) {
   if (!places)
     return false;
   for (auto [operand, number] : *places)
-    if (!touchWork && isUsedAtWork(operand, number))
+    if ((isDivisor(*operand) && loopAround(operand)) ||
+        (!touchWork && isUsedAtWork(operand, number)))
       return false;
   for (auto [operand, number] : *places)
     numbersAt.insert({operand, Numbers(members.size(),
@@ -337,13 +342,14 @@ struct MergeKernels : impl::MergeKernelsBase<MergeKernels> {
   }
 
 private:
-  // Whether nothing calls it but functions that stay as they are.
+  // Whether nothing calls it but the model's function, which stays as it is.
   static bool isMergeable(LLVM::LLVMFuncOp function, const CallsOf &callsOf) {
     return !function.isExternal() && function.isPrivate() &&
-           llvm::none_of(
+           llvm::all_of(
                callsOf.lookup(function.getSymNameAttr()),
                [](LLVM::CallOp call) {
-                 return call->getParentOfType<LLVM::LLVMFuncOp>().isPrivate();
+                 return call->getParentOfType<LLVM::LLVMFuncOp>().getName() ==
+                        "model";
                });
   }
 

@@ -103,7 +103,7 @@ llvm.func @model(%x: !llvm.ptr) {
 
 // -----
 
-// Not what somebody has the address of, what has other operations, numbers that are not whole, or what is divided by.
+// Not what somebody has the address of, what has other operations, numbers that are not whole, or what a loop divides by.
 // CHECK-LABEL: llvm.func @addressed(
 // CHECK-LABEL: llvm.func @same(
 // CHECK-LABEL: llvm.func @other(
@@ -131,14 +131,22 @@ llvm.func @real(%x: !llvm.ptr) attributes {sym_visibility = "private"} {
 }
 llvm.func @third(%x: !llvm.ptr, %n: i64) attributes {sym_visibility = "private"} {
   %by = llvm.mlir.constant(3 : i64) : i64
-  %part = llvm.udiv %n, %by : i64
-  llvm.store %part, %x : i64, !llvm.ptr
+  llvm.br ^loop(%n : i64)
+^loop(%i: i64):
+  %part = llvm.udiv %i, %by : i64
+  %more = llvm.icmp "ugt" %part, %n : i64
+  llvm.cond_br %more, ^loop(%part : i64), ^end
+^end:
   llvm.return
 }
 llvm.func @seventh(%x: !llvm.ptr, %n: i64) attributes {sym_visibility = "private"} {
   %by = llvm.mlir.constant(7 : i64) : i64
-  %part = llvm.udiv %n, %by : i64
-  llvm.store %part, %x : i64, !llvm.ptr
+  llvm.br ^loop(%n : i64)
+^loop(%i: i64):
+  %part = llvm.udiv %i, %by : i64
+  %more = llvm.icmp "ugt" %part, %n : i64
+  llvm.cond_br %more, ^loop(%part : i64), ^end
+^end:
   llvm.return
 }
 llvm.func @model(%x: !llvm.ptr) -> !llvm.ptr {
