@@ -206,6 +206,7 @@ public:
 private:
   CFGLoop *loopAround(OpOperand *number) const;
   bool isUsedAtWork(OpOperand *number, int64_t other) const;
+  void addArguments(Builder &b);
   void replaceNumbers();
   // How to get at `numbers`, which are told if nothing else will do.
   Multiple tell(const Numbers &numbers);
@@ -262,21 +263,8 @@ Multiple Group::tell(const Numbers &numbers) {
 }
 
 // Numbers are told by the first arguments.
-void Group::replaceNumbers() {
+void Group::addArguments(Builder &b) {
   LLVM::LLVMFuncOp function = members.front();
-  SmallVector<std::pair<OpOperand *, Numbers>> places = numbersAt.takeVector();
-  llvm::stable_sort(places, [](auto &lhs, auto &rhs) {
-    return spreadOf(lhs.second) < spreadOf(rhs.second);
-  });
-  SmallVector<Multiple> multiples;
-  for (auto &[operand, numbers] : places)
-    multiples.push_back(tell(numbers));
-  ImplicitLocOpBuilder b(function.getLoc(), function.getContext());
-  b.setInsertionPointToStart(&function.front());
-  type = b.getI32Type();
-  for (auto &[operand, numbers] : places)
-    if (operand->get().getType().isInteger(64))
-      type = b.getI64Type();
   for (size_t i = 0; i < told.size(); ++i)
     function.front().insertArgument(i, type, function.getLoc());
   if (ArrayAttr attributes = function.getArgAttrsAttr()) {
@@ -287,16 +275,34 @@ void Group::replaceNumbers() {
   function.setFunctionType(LLVM::LLVMFunctionType::get(
       function.getFunctionType().getReturnType(),
       llvm::to_vector(function.front().getArgumentTypes())));
+}
+
+void Group::replaceNumbers() {
+  SmallVector<std::pair<OpOperand *, Numbers>> places = numbersAt.takeVector();
+  llvm::stable_sort(places, [](auto &lhs, auto &rhs) {
+    return spreadOf(lhs.second) < spreadOf(rhs.second);
+  });
+  LLVM::LLVMFuncOp function = members.front();
+  ImplicitLocOpBuilder b(function.getLoc(), function.getContext());
+  b.setInsertionPointToStart(&function.front());
+  type = b.getI32Type();
+  SmallVector<Multiple> multiples;
+  for (auto &[operand, numbers] : places) {
+    multiples.push_back(tell(numbers));
+    if (operand->get().getType().isInteger(64))
+      type = b.getI64Type();
+  }
+  addArguments(b);
   DenseMap<std::tuple<size_t, int64_t, int64_t, Type>, Value> values;
   auto constant = [&](int64_t number) {
     return LLVM::ConstantOp::create(b, b.getIntegerAttr(type, number));
   };
   for (auto [place, multiple] : llvm::zip_equal(places, multiples)) {
-    auto [told, factor, offset] = multiple;
+    auto [argument, factor, offset] = multiple;
     Type wanted = place.first->get().getType();
-    Value &value = values[{told, factor, offset, wanted}];
+    Value &value = values[{argument, factor, offset, wanted}];
     if (!value) {
-      value = function.getArgument(told);
+      value = function.getArgument(argument);
       if (factor != 1)
         value = LLVM::MulOp::create(b, value, constant(factor));
       if (offset != 0)
