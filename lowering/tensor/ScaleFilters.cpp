@@ -5,6 +5,7 @@
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Contraction.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -34,7 +35,8 @@ bool isProduct(linalg::GenericOp op) {
          });
 }
 
-// Only where nothing else wants the product.
+// Only where nothing else wants the product. A constant costs nothing where the
+// image is made, but filters would be multiplied by it in every call.
 std::optional<Scaling> matchScaling(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   if (!op || !value.hasOneUse() || !isProduct(op))
@@ -46,7 +48,8 @@ std::optional<Scaling> matchScaling(Value value) {
     std::swap(image, factors);
   if (op.getMatchingIndexingMap(image) != result ||
       image->get().getType() != value.getType() ||
-      op.getMatchingIndexingMap(factors) == result)
+      op.getMatchingIndexingMap(factors) == result ||
+      matchPattern(factors->get(), m_Constant()))
     return std::nullopt;
   return Scaling{op, image, factors};
 }
