@@ -220,6 +220,12 @@ private:
                             return isConstantIntValue(loop.size, 1);
                           });
     }
+    // Whether it folds each row into a number.
+    bool isFold(unsigned outer) const {
+      auto op = nest.op;
+      return op.getNumReductionLoops() > 0 &&
+             op.getNumLoops() == outer + op.getNumReductionLoops();
+    }
     bool isShort(unsigned outer) const {
       auto op = nest.op;
       uint64_t bits =
@@ -467,12 +473,15 @@ void Emitter::emitTile(const Place &at, int64_t rows) {
 }
 
 // Short rows wait for each other's sums: all go through what ends with a number
-// for each, then these numbers are computed side by side.
+// for each, then what is made of these numbers is computed side by side.
 void Emitter::emitTogether(ArrayRef<RowNest> rest, const Place &at,
                            OpFoldResult rows) {
   auto isColumn = [&](const RowNest &nest) { return nest.isColumn(outer); };
+  auto isFold = [&](const RowNest &nest) { return nest.isFold(outer); };
   while (!rest.empty()) {
-    ArrayRef<RowNest> run(rest.begin(), llvm::find_if(rest, isColumn));
+    const RowNest *end = llvm::find_if(rest, isColumn);
+    const RowNest *fold = std::find_if(rest.begin(), end, isFold);
+    ArrayRef<RowNest> run(rest.begin(), fold == end ? end : fold + 1);
     if (!run.empty())
       forEach(b, number(b, 0), rows, 1,
               [&](OpFoldResult row) { emitRow(run, at, row); });
