@@ -75,10 +75,16 @@ Node biasOf(const AttentionInputs &in, Node logits) {
   return bias;
 }
 
+// Whether every query sees the first key.
+bool seeFirstKey(const AttentionInputs &in) {
+  return !in.mask.given() && !in.kvLength.given() && !in.firstQuery.given() &&
+         in.leftWindow < 0 && in.rightWindow < 0;
+}
+
 // A query that sees no key gets zeros.
-Node maskedSoftmax(Node logits, Node bias) {
+Node maskedSoftmax(const AttentionInputs &in, Node logits, Node bias) {
   Node shares = softmax(bias.given() ? logits + bias : logits, {3});
-  if (!bias.given())
+  if (seeFirstKey(in))
     return shares;
   int64_t last = rankOf(bias) - 1;
   Node sees = reduce<ReduceMaxOp>(bias, {last}) > minusInfinity(bias);
@@ -183,9 +189,9 @@ SmallVector<Node> attention(Graph &graph, AttentionInputs in) {
                                     staticSize(bias, 1) != heads);
   Node shares = in.sink.given()
                     ? together(softmaxWithSink(perHead, bias, in.sink))
-                : isPerHead    ? together(maskedSoftmax(perHead, bias))
-                : bias.given() ? maskedSoftmax(logits, together(bias))
-                               : maskedSoftmax(logits, bias);
+                : isPerHead    ? together(maskedSoftmax(in, perHead, bias))
+                : bias.given() ? maskedSoftmax(in, logits, together(bias))
+                               : maskedSoftmax(in, logits, bias);
   shown = in.outputMode == 3 ? apart(shares) : shown;
   Node y = apart(matmul(shares, castLike(value, shares)));
   y = castLike(flat ? mergeHeads(y) : y, type);
