@@ -92,6 +92,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createFoldFrames());
   pm.addPass(createFoldDilations());
   addCleanup(pm);
+  pm.addPass(createOrderRows());
   pm.addPass(createSinkReshapes());
   pm.addPass(createDropSmallFactors());
   pm.addPass(createShareConstants());

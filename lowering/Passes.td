@@ -375,6 +375,22 @@ def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }
 
+def OrderRows : Pass<"order-rows", "mlir::ModuleOp"> {
+  let summary = "Lets norms over the channels of an image walk it pixel by pixel";
+  let description = [{
+    A reduction of the innermost dimensions loops over them last, and what elementwise operations make of it does not keep
+    a dimension of size one between those of the pixel: `form-row-kernels` then finds the channels of a pixel to be a row.
+
+    ```mlir
+    %mean = linalg.generic ["parallel", "reduction", "parallel", "parallel"] (%x by (n, c, h, w) -> (n, h, w, c))
+    %kept = linalg.generic (%mean) -> tensor<1x1x56x56xf32>
+    // becomes
+    %mean = linalg.generic ["parallel", "parallel", "parallel", "reduction"] (%x by (n, h, w, c) -> (n, h, w, c))
+    %kept = linalg.generic (%mean) -> tensor<1x56x56xf32>
+    ```
+  }];
+}
+
 def DropSmallFactors : Pass<"drop-small-factors", "mlir::ModuleOp"> {
   let summary = "Makes zero of what is too small to count in a product";
   let description = [{

@@ -195,13 +195,24 @@ int64_t rowBytes(Value value, unsigned outer) {
   return std::min<uint64_t>(bytes, most);
 }
 
+// Whether the group has the rows that `op` folds at hand.
+bool foldsRowsOf(linalg::GenericOp op, const Group &group) {
+  return llvm::all_of(op.getDpsInputs(), [&](Value input) {
+    return llvm::any_of(input.getUsers(), [&](Operation *user) {
+      return group.ops.contains(user) &&
+             readsByRows(user, input, group.outer.size());
+    });
+  });
+}
+
 void addProducers(Group &group) {
   for (unsigned i = 0; i < group.ops.size(); ++i)
     for (Value operand : group.ops[i]->getOperands()) {
       auto producer = operand.getDefiningOp<linalg::GenericOp>();
       if (!producer || group.ops.contains(producer) ||
           producer->getBlock() != group.ops.front()->getBlock() ||
-          producer.getNumReductionLoops() || !joins(producer, group))
+          !joins(producer, group) ||
+          (producer.getNumReductionLoops() && !foldsRowsOf(producer, group)))
         continue;
       bool isInner = llvm::all_of(producer->getUsers(), [&](Operation *user) {
         return group.ops.contains(user) &&
