@@ -20,7 +20,7 @@ constexpr double leastGain = 1.15;
 // and inputs of the model that the image comes from: a choice has to be good
 // for small and for large ones.
 constexpr int64_t usualExtent = 64;
-constexpr int64_t usualInputs[] = {128, 256};
+constexpr int64_t usualInputs[] = {96, 224, 448};
 
 // What the transforms of one tile and one vector of channels cost, in cycles of
 // a core with one multiply-add per cycle.
