@@ -402,9 +402,9 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
   int64_t l2 = target ? target.getL2ForBlocks() : 0;
   LoopOrder outer =
       shape.weightBytes > l2 / 2 ? LoopOrder::Panels : LoopOrder::Pixels;
-  // What is far away is read once for as many rows as are worth their code, and
-  // few rows are enough sums at once only where they are wide.
-  if (mayBeSingle && outer == LoopOrder::Panels) {
+  // What does not stay in L1 is read once for as many rows as are worth their
+  // code, and few rows are enough sums at once only where they are wide.
+  if (mayBeSingle && shape.weightBytes > machine.l1Bytes) {
     double most = worthFewRows * costOf(tile, rowExtent);
     for (RegisterTile other : tiles) {
       bool isBetter =

@@ -261,10 +261,18 @@ static OpFoldResult tilesOfRest(ImplicitLocOpBuilder &b, OpFoldResult rest,
 }
 
 // Whether few rows of unknown number, where they may be all, had better be one
-// tile: weights that are far away are read for each tile. Images have more.
+// tile: weights that do not stay in L1 are fetched for each tile. Images have
+// more.
 bool ContractionEmitter::readsFarPanels() {
-  return nest.schedule.getOuter() == LoopOrder::Panels &&
-         nest.schedule.getRows() <= mostExactRows &&
+  auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
+  bool areFar = llvm::any_of(root.getDpsInputs(), [&](Value input) {
+    auto type = cast<ShapedType>(input.getType());
+    return target && input.getDefiningOp<linalg::UnPackOp>() &&
+           type.hasStaticShape() &&
+           type.getNumElements() * type.getElementTypeBitWidth() / 8 >
+               target.getL1Bytes();
+  });
+  return areFar && nest.schedule.getRows() <= mostExactRows &&
          llvm::all_of(root.getIndexingMapsArray(), [](AffineMap map) {
            return map.isProjectedPermutation();
          });
