@@ -1,6 +1,8 @@
 // A composite operator is kept whole as long as somebody has a fast lowering
 // for the whole; here it becomes its body.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnx/Window.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -52,10 +54,61 @@ struct ExpandCol2Im : OpRewritePattern<Col2ImOp> {
   }
 };
 
+// A label that one factor alone has is summed in front of the product, where it
+// would be a loop around every multiplication.
+struct SumOwnLabels : OpRewritePattern<EinsumOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(EinsumOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> ranks;
+    for (Value input : op.getInputs()) {
+      auto type = dyn_cast<RankedTensorType>(input.getType());
+      if (!type ||
+          !(type.getElementType().isF32() || type.getElementType().isF64()))
+        return failure();
+      ranks.push_back(type.getRank());
+    }
+    FailureOr<EinsumLabels> labels = parseEinsum({}, op.getEquation(), ranks);
+    if (ranks.size() < 2 || failed(labels))
+      return failure();
+    Graph graph(rewriter, op.getLoc());
+    for (OpOperand &operand : op->getOpOperands()) {
+      SmallVector<int64_t> axes = ownAxes(operand, *labels);
+      if (axes.empty())
+        continue;
+      Node sum = reduce<ReduceSumOp>(Node(graph, operand.get()), axes);
+      rewriter.modifyOpInPlace(op, [&] { operand.set(sum.value); });
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  static SmallVector<int64_t> ownAxes(OpOperand &operand,
+                                      const EinsumLabels &labels) {
+    auto shape = cast<RankedTensorType>(operand.get().getType()).getShape();
+    auto occurrences = [&](int64_t label) {
+      int64_t count = 0;
+      for (ArrayRef<int64_t> term : labels.operands)
+        count += llvm::count(term, label);
+      return count;
+    };
+    SmallVector<int64_t> axes;
+    for (auto [axis, label] :
+         llvm::enumerate(labels.operands[operand.getOperandNumber()]))
+      if (label >= labels.results && occurrences(label) == 1 &&
+          shape[axis] != 1)
+        axes.push_back(axis);
+    return axes;
+  }
+};
+
 struct ExpandComposite : impl::ExpandCompositeBase<ExpandComposite> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandBody, ExpandCol2Im>(&getContext());
+    if (!isStrict(getOperation()))
+      patterns.add<SumOwnLabels>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
