@@ -110,6 +110,12 @@ def rows():
                                   ("ijkl,bil->bijk", (9, 10, 16, 8), (1, 9, 8))):
         yield f"an Einsum {equation}", chain(left, [("Einsum", "x w", "y", {"equation": equation})],
                                              {"w": normal(*right, seed=5)}, ranks=len(equation.split("->")[1]))
+    for equation, left, right in (("nctv,kvw->nctw", (2, 4, 30, 25), (3, 25, 25)), ("kij,jl->il", (5, 12, 20), (20, 48)),
+                                  ("ijk,jl->i", (6, 20, 5), (20, 7)), ("ij,kl->", (6, 20), (20, 7)),
+                                  ("iij,jk->k", (6, 6, 20), (20, 7))):
+        yield f"an Einsum of labels of one factor, {equation}", chain(left, [("Einsum", "x w", "y", {"equation": equation})],
+                                                                      {"w": normal(*right, seed=5)},
+                                                                      ranks=len(equation.split("->")[1]))
     yield "an Einsum of batches that a later factor sums", chain([3, 5, 24], [
         ("Einsum", "x w a", "y", {"equation": "nth,nhd,tn->td"})],
         {"w": normal(3, 24, 40), "a": normal(5, 3, seed=4)}, ranks=2)
@@ -466,4 +472,41 @@ def norms():
             ("MatMul", "x w", "l", {}), ("LogSoftmax", "l", "y", {})], {"w": normal(20, width, scale=0.5)})
 
 
-KINDS = (rows, boxes, heads, norms, chains, selections, computed_positions, resized_images)
+def pixel_norms():
+    """What is computed of the channels of every pixel between convolutions, in the forms that exporters write."""
+    weights = {"w": normal(24, 24, 1, 1, scale=0.2), "a": np.int64([1]), "e": np.float32(1e-3), "two": np.float32(2),
+               "g": normal(24, 1, 1), "b": normal(24, 1, 1, seed=5)}
+    mean = lambda of, to, keep: ([("ReduceMean", f"{of} a", to, {})] if keep else
+                                 [("ReduceMean", f"{of} a", f"{to}0", {"keepdims": 0}), ("Unsqueeze", f"{to}0 a", to, {})])
+    scaled = [("Mul", "q g", "s", {}), ("Add", "s b", "n", {})]
+    root = [("Add", "v e", "f", {}), ("Sqrt", "f", "h", {})]
+    forms = [("Softmax", [("Softmax", "z", "n", {"axis": 1})]), ("LogSoftmax", [("LogSoftmax", "z", "n", {"axis": 1})]),
+             ("ArgMax", [("ArgMax", "z", "i", {"axis": 1}), ("Cast", "i", "f", {"to": 1}), ("Mul", "z f", "n", {})]),
+             ("ReduceMax", [("ReduceMax", "z a", "m", {}), ("Mul", "z m", "n", {})]),
+             ("extremes as channels", [("ReduceMean", "z a", "m", {}), ("ReduceMax", "z a", "h", {}),
+                                       ("Concat", "m h", "c", {"axis": 1}), ("ReduceSum", "c a", "d", {}),
+                                       ("Mul", "z d", "n", {})])]
+    for keep in (True, False):
+        kind = "kept" if keep else "dropped"
+        forms += [
+            (f"LayerNormalization, {kind}", [*mean("z", "m", keep), ("Sub", "z m", "d", {}), ("Pow", "d two", "p", {}),
+                                             *mean("p", "v", keep), *root, ("Div", "d h", "q", {}), *scaled]),
+            (f"LayerNormalization of two means, {kind}", [
+                *mean("z", "m", keep), ("Mul", "z z", "p", {}), *mean("p", "k", keep), ("Mul", "m m", "o", {}),
+                ("Sub", "k o", "v", {}), *root, ("Sub", "z m", "d", {}), ("Div", "d h", "q", {}), *scaled]),
+            (f"RMSNormalization, {kind}", [("Mul", "z z", "p", {}), *mean("p", "v", keep), *root, ("Div", "z h", "q", {}), *scaled])]
+    for name, norm in forms:
+        nodes = [("Conv", "x w", "z", {}), *norm, ("Conv", "n w", "y", {})]
+        for shape in ([2, 24, 5, 7], [1, 24, 1, 33]):
+            yield f"{name} of the channels of {shape}", chain(shape, nodes, weights)
+        yield f"{name} of the channels, any image", chain(
+            ["n", 24, "h", "w"], nodes, weights, [[1, 24, 1, 1], [2, 24, 5, 7], [1, 24, 17, 16]])
+    for name, steps in (("maximum", [("ReduceMax", "x b", "m", {"keepdims": 0}), ("Unsqueeze", "m b", "k", {}),
+                                     ("Sub", "x k", "y", {})]),
+                        ("number", [("ReduceSum", "x b", "m", {"keepdims": 0}), ("Unsqueeze", "m ends", "k", {}),
+                                    ("Exp", "k", "h", {}), ("Reshape", "h shape", "j", {}), ("Mul", "x j", "y", {})])):
+        yield f"a {name} of each row that gets its dimension later", chain(
+            [4, 6, 40], steps, {"b": np.int64([2]), "ends": np.int64([2, 3]), "shape": np.int64([4, 6, 1])})
+
+
+KINDS = (rows, boxes, heads, norms, pixel_norms, chains, selections, computed_positions, resized_images)

@@ -256,6 +256,14 @@ def few_of_any_rows():
     yield "few of any rows, far weights, residual", chain(
         ["n", 512], [("MatMul", "x w", "a", {}), ("Relu", "a", "b", {}), ("MatMul", "b v", "c", {}), ("Add", "c x", "y", {})],
         weights, sizes)
+    for depth, columns in ((784, 512), (256, 260), (64, 1024)):
+        yield f"few of any rows by {depth}x{columns} weights", chain(
+            ["n", depth], [("Gemm", "x w o", "g", {}), ("Tanh", "g", "y", {})],
+            {"w": normal(depth, columns, scale=0.05), "o": normal(columns)}, [[rows, depth] for rows in (*range(1, 18), 33)])
+    for kind, gates in (("GRU", 3), ("LSTM", 4)):
+        weights = {"w": normal(1, gates * 128, 12, scale=0.3), "r": normal(1, gates * 128, 128, scale=0.1)}
+        yield f"{kind} of few of any rows", chain([4, "n", 12], [
+            (kind, "x w r", "y", {"hidden_size": 128})], weights, [[4, rows, 12] for rows in (*range(1, 11), 17)], ranks=4)
 
 
 def narrow():

@@ -78,3 +78,15 @@ func.func @phases_of_strict_numerics(%x: tensor<1x4x8xf32>, %w: tensor<4x1x3xf32
   return %0 : tensor<1x1x17xf32>
 }
 }
+
+// -----
+
+// A label of one factor alone is summed first.
+// CHECK-LABEL: @label_of_one_factor
+// CHECK-SAME: (%[[X:.*]]: tensor<1x4x6x5xf32>, %[[A:.*]]: tensor<3x5x5xf32>)
+// CHECK: %[[S:.*]] = "onnx.ReduceSum"(%[[A]]
+// CHECK: "onnx.Einsum"(%[[X]], %[[S]])
+func.func @label_of_one_factor(%x: tensor<1x4x6x5xf32>, %a: tensor<3x5x5xf32>) -> tensor<1x4x6x5xf32> {
+  %0 = "onnx.Einsum"(%x, %a) {equation = "nctv,kvw->nctw"} : (tensor<1x4x6x5xf32>, tensor<3x5x5xf32>) -> tensor<1x4x6x5xf32>
+  return %0 : tensor<1x4x6x5xf32>
+}
