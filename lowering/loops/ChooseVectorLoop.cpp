@@ -9,8 +9,9 @@ using namespace mlir;
 namespace onnxc::nests {
 
 NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
-    : b(b), nest(nest), permutes(machine.permutes),
-      registers(machine.registers), l2Bytes(machine.l2Bytes) {
+    : b(b), nest(nest), storesMasked(machine.hasMasks),
+      permutes(machine.permutes), registers(machine.registers),
+      l2Bytes(machine.l2Bytes) {
   turns = machine.vectorBits && isVectorizable(nest.op) && chooseTile(machine);
   if (turns)
     return;
@@ -39,7 +40,8 @@ static bool hasFold(const Nest &nest) {
 static int64_t inputWeightOf(const Nest &nest) { return hasFold(nest) ? 3 : 1; }
 
 // Where a few elements that lie side by side are folded, as the channels of a
-// pixel, pixels fill the lanes, and each vector is shuffled from as many.
+// pixel, pixels fill the lanes, and each vector is shuffled from as many; and
+// so it is where numbers of two kinds take turns, as sines and cosines.
 std::optional<int64_t> NestEmitter::strideOfShuffle(unsigned input,
                                                     unsigned loop) {
   constexpr int64_t mostApart = 4;
@@ -48,10 +50,8 @@ std::optional<int64_t> NestEmitter::strideOfShuffle(unsigned input,
   bool isFew = stride && *stride > 1 && *stride <= mostApart;
   bool isFloat =
       cast<MemRefType>(operand.buffer.getType()).getElementType().isF32();
-  return permutes && hasFold(nest) && !nest.loops[loop].folds && isFew &&
-                 isFloat
-             ? stride
-             : std::nullopt;
+  return permutes && !nest.loops[loop].folds && isFew && isFloat ? stride
+                                                                 : std::nullopt;
 }
 
 // Unit strides are what the lanes want; other strides cost a load per lane, or
@@ -132,6 +132,10 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
   auto widthAlong = [&](unsigned loop) -> int64_t {
     return machine.vectorBits / elementAlong(loop);
   };
+  // What elements that lie apart cost, lanes may save in arithmetic.
+  constexpr int64_t operationsOfAccess = 3;
+  unsigned weight = weightOf(nest.op);
+  int64_t arithmetic = weight / operationsOfAccess;
   int64_t best = std::numeric_limits<int64_t>::min();
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
     if (nest.loops[loop].folds && !foldsInAnyOrder)
@@ -139,7 +143,7 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
     std::optional<int64_t> size = getConstantIntValue(nest.loops[loop].size);
     if (size && *size < 2)
       continue;
-    int64_t operands = score(loop);
+    int64_t operands = score(loop) + arithmetic;
     int64_t points = 2 * (operands + scoreOfLoads(loop));
     int64_t width = widthAlong(loop);
     if (size && *size < width) // lanes that stay empty save nothing
@@ -153,7 +157,6 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
     return vectorLoop.reset();
   lanes = widthAlong(*vectorLoop);
   masks = machine.hasMasks && fitsMask(changesAlong(*vectorLoop));
-  unsigned weight = weightOf(nest.op);
   isLong = weight > 12;
   unsigned functions = std::max(weight / weightOfFunction, 1u);
   unroll = isLong ? std::max<int64_t>(machine.chains / functions, 1)

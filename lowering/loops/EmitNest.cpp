@@ -186,6 +186,25 @@ Value NestEmitter::load(unsigned number, const Place &place, Step step) {
   return vector::FromElementsOp::create(b, vectorType, elements);
 }
 
+// Every `stride`-th lane of as many vectors; what lies between stays.
+void NestEmitter::storeApart(Value value, Value buffer, OpFoldResult from,
+                             int64_t stride) {
+  for (int64_t part = 0; part < stride; ++part) {
+    SmallVector<int64_t> taken;
+    SmallVector<bool> isStored;
+    for (int64_t at = part * lanes; at < (part + 1) * lanes; ++at) {
+      taken.push_back(at / stride);
+      isStored.push_back(at % stride == 0);
+    }
+    Value spread = vector::ShuffleOp::create(b, value, value, taken);
+    Value mask =
+        arith::ConstantOp::create(b, b.getBoolVectorAttr(isStored)).getResult();
+    vector::MaskedStoreOp::create(
+        b, buffer, asValue(b, add(b, from, number(b, part * lanes))), mask,
+        spread);
+  }
+}
+
 void NestEmitter::store(unsigned output, Value value, const Place &place,
                         Step step) {
   unsigned operand = nest.inputCount() + output;
@@ -196,7 +215,15 @@ void NestEmitter::store(unsigned output, Value value, const Place &place,
     return;
   }
   value = LaneBody(b, step.lanes).spread(value);
-  if (!isConstantIntValue(target.strides[*vectorLoop], 1)) {
+  constexpr int64_t mostApart = 4;
+  std::optional<int64_t> stride =
+      getConstantIntValue(target.strides[*vectorLoop]);
+  bool isWide =
+      cast<MemRefType>(target.buffer.getType()).getElementTypeBitWidth() >= 32;
+  if (storesMasked && isWide && step.lanes == lanes && stride && *stride > 1 &&
+      *stride <= mostApart) {
+    storeApart(value, target.buffer, place.offsets[operand], *stride);
+  } else if (stride != 1) {
     for (int64_t lane = 0; lane < step.lanes; ++lane) {
       OpFoldResult there =
           add(b, place.offsets[operand],

@@ -111,6 +111,8 @@ private:
   std::optional<int64_t> strideOfShuffle(unsigned input, unsigned loop);
   mlir::Value loadApart(mlir::Value buffer, mlir::OpFoldResult from,
                         int64_t stride);
+  void storeApart(mlir::Value value, mlir::Value buffer,
+                  mlir::OpFoldResult from, int64_t stride);
   mlir::Value load(unsigned operand, const Place &place, Step step);
   void store(unsigned output, mlir::Value value, const Place &place, Step step);
   LanePosition position(unsigned dim, const Place &place);
@@ -125,7 +127,7 @@ private:
   llvm::SmallDenseMap<unsigned, int64_t> tile;
   llvm::SmallVector<unsigned> turned;
   int64_t lanes = 0;
-  bool masks = false, permutes, turns = false;
+  bool masks = false, storesMasked, permutes, turns = false;
   unsigned unroll = 1;
   int64_t registers = 0, l2Bytes = 0;
   bool isLong = false; // what a step does

@@ -137,6 +137,24 @@ def rows():
             ("Relu", "e", "r", {}), ("Conv", "r w", "y", {"pads": [1, 0, 1, 0]})],
             {"v": normal(48, 8, 1, 1, scale=0.3), "s": np.int64([2, 3, 16, -1, 25]), "g": normal(3, 25, 25, seed=4, scale=0.2),
              "w": normal(8, 16, 3, 1, seed=5, scale=0.2)}, [[2, 8, size, 25] for size in ((30,) if times == 30 else (1, 7, 33))])
+    for width in (7, 32, 130, "w"):
+        sizes = [[3, size] for size in ((1, 7, 64) if width == "w" else (width,))]
+        last = {"a": np.int64([-1]), "s": np.int64([0, -1])}
+        yield f"sines and cosines that take turns, {width}", chain([3, width], [
+            ("Sin", "x", "p", {}), ("Cos", "x", "q", {}), ("Unsqueeze", "p a", "u", {}), ("Unsqueeze", "q a", "v", {}),
+            ("Concat", "u v", "c", {"axis": -1}), ("Reshape", "c s", "y", {})], last, sizes)
+        for step in (2, 3, 4, 5):
+            yield f"every {step}th number, {width}", chain([3, width], [
+                ("Slice", "x n e a k", "p", {}), ("Mul", "p p", "q", {}), ("Sub", "q p", "y", {})],
+                last | {"n": np.int64([step - 2]), "e": np.int64([2 ** 31]), "k": np.int64([step])}, sizes)
+    for width in (8, 40, 96):
+        yield f"numbers turned in pairs, {width}", chain([2, 5, width], [
+            ("Slice", "x zero e last two", "p", {}), ("Slice", "x one e last two", "q", {}), ("Mul", "p c", "f", {}),
+            ("Mul", "q d", "g", {}), ("Sub", "f g", "h", {}), ("Mul", "p d", "i", {}), ("Mul", "q c", "j", {}),
+            ("Add", "i j", "k", {}), ("Unsqueeze", "h last", "u", {}), ("Unsqueeze", "k last", "v", {}),
+            ("Concat", "u v", "o", {"axis": -1}), ("Reshape", "o s", "y", {})],
+            {"zero": np.int64([0]), "one": np.int64([1]), "two": np.int64([2]), "e": np.int64([2 ** 31]), "last": np.int64([-1]),
+             "c": normal(5, width // 2), "d": normal(5, width // 2, seed=6), "s": np.int64([0, 0, -1])})
     yield "two reductions of one input", chain([6, 40], [
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
