@@ -68,6 +68,9 @@ SmallVector<Access> accessesOf(Operation *region) {
   return accesses;
 }
 
+// What the importer calls a constant of the graph, which is no node.
+constexpr StringLiteral initializerType = "initializer";
+
 // Every node that a location leads to.
 void addNodes(Location location, llvm::StringSet<> &seen,
               std::vector<ReportNode> &nodes) {
@@ -75,7 +78,7 @@ void addNodes(Location location, llvm::StringSet<> &seen,
     NodeName node = nodeOf(inner);
     if (!isa<NameLoc>(inner) || node.type.empty())
       return WalkResult::advance();
-    if (seen.insert(node.name).second)
+    if (node.type != initializerType && seen.insert(node.name).second)
       nodes.push_back({node.name.str(), node.type.str()});
     return WalkResult::skip();
   });
@@ -330,9 +333,11 @@ void Collector::count(Operation *region, ReportRegion &result) {
 
 ReportRegion Collector::describe(Operation *region) {
   ReportRegion result;
-  result.name = nodeOf(region->getLoc()).name.str();
+  NodeName node = nodeOf(region->getLoc());
+  result.name = node.name.str();
   result.nodes = nodesOf(region);
-  if (result.name.empty() && !result.nodes.empty())
+  if ((node.name.empty() || node.type == initializerType) &&
+      !result.nodes.empty())
     result.name = result.nodes.front().name;
   Method method = methodOf(region);
   result.algorithm = method.algorithm;
@@ -500,10 +505,7 @@ ModelReport Collector::collect(StringRef name,
 std::vector<ReportNode> nodesIn(ModuleOp module) {
   std::vector<ReportNode> nodes;
   llvm::StringSet<> seen;
-  module->walk([&](Operation *op) {
-    if (!op->hasTrait<OpTrait::ConstantLike>())
-      addNodes(op->getLoc(), seen, nodes);
-  });
+  module->walk([&](Operation *op) { addNodes(op->getLoc(), seen, nodes); });
   return nodes;
 }
 

@@ -196,6 +196,20 @@ def check_structure(report):
     expect(all(one["reason"] and 0 <= one["region"] < count for one in report["missed"]), "reasons")
 
 
+def check_initializers():
+    """A factor that goes into a constant is no node of the region that reads it, and a constant node is folded."""
+    constant = ('node { op_type: "Constant" name: "two" output: "two.out" attribute { name: "value" type: TENSOR '
+                't { data_type: 1 float_data: 2 } } }\n')
+    body = (weight("w", 8, 8) + constant + node("MatMul", "product", ["x", "w"])
+            + node("Mul", "scaled", ["product.out", "two.out"]))
+    model, path = WORK / "scaled.textproto", WORK / "scaled.json"
+    model.write_text(network(("n", 8), body, "scaled.out"))
+    run(BIN / "onnxc", model, "-o", WORK / "one.o", f"--report={path}")
+    report = json.loads(path.read_text())
+    listed = [node for region in report["regions"] for node in region["nodes"]] + report["folded"]
+    expect({node["name"] for node in listed} == {"product", "scaled", "two"}, f"nodes: {listed}")
+
+
 def check_folded(report):
     """Every node is in a region or among the folded, and in one of both."""
     names = {node["name"] for region in report["regions"] for node in region["nodes"]}
@@ -400,6 +414,7 @@ def main():
     check_frames()
     check_memory()
     check_warmth()
+    check_initializers()
     check_table()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
