@@ -42,6 +42,17 @@ struct Access {
   bool isScratch = false; // of a kernel
 };
 
+// Whether a loop may do that to a buffer: whoever has no effects, as views, may
+// lead to one that has.
+template <typename Effect> bool mayHave(Operation *loop, Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [&](Operation *user) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    return loop->isAncestor(user) && !isa<ShapedDimOpInterface>(user) &&
+           (!effects || effects.hasNoEffect() ||
+            effects.getEffectOnValue<Effect>(buffer));
+  });
+}
+
 SmallVector<Access> accessesOf(Operation *region) {
   SmallVector<Access> accesses;
   auto destinations = dyn_cast<DestinationStyleOpInterface>(region);
@@ -64,7 +75,9 @@ SmallVector<Access> accessesOf(Operation *region) {
   bool isLoop = !isa<KernelOp, linalg::LinalgOp, memref::CopyOp>(region);
   for (Value value : captured)
     if (isa<MemRefType>(value.getType()))
-      accesses.push_back({value, true, isLoop});
+      accesses.push_back(
+          {value, !isLoop || mayHave<MemoryEffects::Read>(region, value),
+           isLoop && mayHave<MemoryEffects::Write>(region, value)});
   return accesses;
 }
 
@@ -133,7 +146,7 @@ private:
   ReportRegion describe(Operation *region);
   void count(Operation *region, ReportRegion &result);
   double cyclesOf(const Work &work);
-  void predict(ReportRegion &region);
+  void predict(ReportRegion &region, int64_t bytes);
   void follow(Operation *region, int64_t number);
   ReportBuffer &placeOf(Value root, int64_t number);
   void addMissed();
@@ -258,9 +271,9 @@ int64_t vectorBitsOf(Type type) {
 
 // Where lanes are converted by calls, what brings them there and takes them
 // away does not make it vector code.
-int64_t widestVectorBits(ModuleOp module, bool hasCalls) {
+int64_t widestVectorBits(Operation *code, bool hasCalls) {
   int64_t bits = 0;
-  module->walk([&](Operation *op) {
+  code->walk([&](Operation *op) {
     if (!worksOnLanes(*op) ||
         (hasCalls &&
          (!op->hasTrait<OpTrait::Elementwise>() || isa<CastOpInterface>(op))))
@@ -274,8 +287,10 @@ int64_t widestVectorBits(ModuleOp module, bool hasCalls) {
 }
 
 Collector::Code Collector::codeOf(Operation *region) {
-  if (!isa<KernelOp, linalg::LinalgOp, memref::CopyOp>(region))
-    return {0, "a loop whose iterations depend on each other"};
+  if (!isa<KernelOp, linalg::LinalgOp, memref::CopyOp>(region)) {
+    int64_t bits = widestVectorBits(region, /*hasCalls=*/false);
+    return {bits, bits ? "" : "a loop whose iterations depend on each other"};
+  }
   OwningOpRef<ModuleOp> scratch = scratchOf(module, region);
   std::string key;
   llvm::raw_string_ostream stream(key);
@@ -310,25 +325,34 @@ Collector::Code Collector::codeOf(Operation *region) {
 void Collector::count(Operation *region, ReportRegion &result) {
   std::optional<int64_t> runs = sizes.runsOf(region);
   result.runs = runs.value_or(0);
-  bool isRun = runs != 0;
-  if (isRun) {
-    Work work = countWork(region, sizes);
-    result.flops = work.flops;
-    result.executedFlops = work.executed;
-    result.predictedCycles = cyclesOf(work);
-  }
+  result.bound = "arithmetic";
+  for (const Access &access : accessesOf(region))
+    if (access.writes && !access.isScratch) {
+      result.output += result.output.empty() ? "" : ", ";
+      result.output += shapeText(access.value.getType());
+    }
+  if (runs == 0)
+    return;
+  Work work = countWork(region, sizes);
+  result.flops = work.flops;
+  result.executedFlops = work.executed;
+  result.predictedCycles = cyclesOf(work);
+  int64_t picked = 0;
   for (const Access &access : accessesOf(region)) {
     if (access.isScratch)
       continue;
-    int64_t bytes = isRun ? bytesMoved(region, access.value, sizes) : 0;
-    if (access.writes) {
-      result.output += result.output.empty() ? "" : ", ";
-      result.output += shapeText(access.value.getType());
-      result.bytesWritten += bytes;
-    }
-    if (access.reads)
-      (isWeight(access.value) ? result.weightBytes : result.bytesRead) += bytes;
+    if (access.writes)
+      result.bytesWritten +=
+          bytesMoved(region, access.value, Direction::Writes, sizes).bytes;
+    if (!access.reads)
+      continue;
+    Moved read = bytesMoved(region, access.value, Direction::Reads, sizes);
+    (isWeight(access.value) ? result.weightBytes : result.bytesRead) +=
+        read.bytes;
+    picked += read.picked;
   }
+  predict(result,
+          result.bytesRead + result.bytesWritten + result.weightBytes - picked);
 }
 
 ReportRegion Collector::describe(Operation *region) {
@@ -347,7 +371,6 @@ ReportRegion Collector::describe(Operation *region) {
   Code code = codeOf(region);
   result.vectorBits = code.vectorBits;
   result.scalar = code.scalar;
-  predict(result);
   return result;
 }
 
@@ -355,17 +378,15 @@ ReportRegion Collector::describe(Operation *region) {
 double Collector::cyclesOf(const Work &work) {
   const ReportMachine &machine = report.machine;
   double lanes = std::max<int64_t>(machine.vectorBits / 32, 1);
-  return std::max(work.products, work.executed - work.products) /
+  return std::max(work.products, work.others) /
          (2 * lanes * std::max<int64_t>(machine.fmaPerCycle, 1));
 }
 
 // The least time that arithmetic and memory allow: the roofline. What a cache
 // can hold it may hold from the region before or the last run of this one: only
 // the rest is sure to come from behind it, at the same time as all else.
-void Collector::predict(ReportRegion &region) {
+void Collector::predict(ReportRegion &region, int64_t bytes) {
   const ReportMachine &machine = report.machine;
-  region.bound = "arithmetic";
-  int64_t bytes = region.bytesRead + region.bytesWritten + region.weightBytes;
   auto stream = [&](const char *place, int64_t held, double perCycle) {
     double cycles = (bytes - held) / perCycle;
     if (cycles <= region.predictedCycles)
@@ -415,7 +436,14 @@ void Collector::follow(Operation *region, int64_t number) {
     if (isNew && buffer.offset && buffer.bytes)
       share->second =
           double(warmth.touch(*buffer.offset, buffer.bytes)) / buffer.bytes;
-    int64_t bytes = here.runs ? bytesMoved(region, access.value, sizes) : 0;
+    auto moved = [&](Direction direction) {
+      return bytesMoved(region, access.value, direction, sizes).bytes;
+    };
+    int64_t bytes =
+        sizes.runsOf(region) == 0
+            ? 0
+            : std::max(access.reads ? moved(Direction::Reads) : 0,
+                       access.writes ? moved(Direction::Writes) : 0);
     here.arenaBytes += bytes;
     here.warmBytes += std::llround(bytes * share->second);
   }

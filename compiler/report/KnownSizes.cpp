@@ -73,6 +73,8 @@ std::optional<int64_t> KnownSizes::runsOf(Operation *region) {
       Region *taken = takenArm(choice);
       if (taken && taken != op->getParentRegion())
         return 0;
+      if (!taken)
+        runs = std::nullopt;
       continue;
     }
     auto loop = dyn_cast<scf::ForOp>(parent);
@@ -82,7 +84,7 @@ std::optional<int64_t> KnownSizes::runsOf(Operation *region) {
   return runs;
 }
 
-KnownSizes::Size KnownSizes::tripsOf(scf::ForOp loop) {
+std::optional<int64_t> KnownSizes::tripsOf(scf::ForOp loop) {
   Size from = valueOf(loop.getLowerBound()), to = valueOf(loop.getUpperBound()),
        step = valueOf(loop.getStep());
   if (!from || !to || !step || *step <= 0)

@@ -30,6 +30,7 @@ public:
   // How often what is around it runs it: 0 where these sizes choose another
   // arm, nothing where the sizes do not tell.
   std::optional<int64_t> runsOf(mlir::Operation *region);
+  std::optional<int64_t> tripsOf(mlir::scf::ForOp loop);
   std::optional<int64_t> sizeOf(mlir::Value shaped, int64_t dim);
   std::optional<int64_t> valueOf(mlir::OpFoldResult size);
 
@@ -42,7 +43,6 @@ private:
   mlir::Attribute loaded(mlir::memref::LoadOp load);
   Size positionOf(mlir::MemRefType type, mlir::ValueRange indices);
   mlir::Region *takenArm(mlir::scf::IfOp choice);
-  Size tripsOf(mlir::scf::ForOp loop);
   Size sizeOfArgument(mlir::BlockArgument argument, int64_t dim);
   Size sizeOfOutput(mlir::BlockArgument output, int64_t dim);
   Size sizeOfPadded(mlir::tensor::PadOp pad, int64_t dim);

@@ -15,8 +15,7 @@ double ModelReport::flops() const {
 }
 
 double ModelReport::predictedMs(const ReportRegion &region) const {
-  return region.predictedCycles * std::max<int64_t>(region.runs, 1) /
-         (machine.clockGhz * 1e6);
+  return region.predictedCycles * region.runs / (machine.clockGhz * 1e6);
 }
 
 int64_t ModelReport::nodeCount() const {

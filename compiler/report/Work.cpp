@@ -5,9 +5,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <fmt/format.h>
+#include <numeric>
 
 using namespace mlir;
 
@@ -34,6 +38,35 @@ int64_t flopsOf(Operation &op) {
       isa<math::MathDialect>(op.getDialect());
   return isArithmetic && op.getNumResults() == 1 &&
          op.getResult(0).getType().isIntOrFloat();
+}
+
+// What `value` is before conversions.
+Value unconverted(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<CastOpInterface>(op) || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+// The part of a 32 bit lane that it takes at least: there are instructions for
+// integers as they were before they became wider.
+double laneOf(Operation &op) {
+  unsigned bits = op.getResult(0).getType().getIntOrFloatBitWidth();
+  if (isa<IntegerType>(op.getResult(0).getType()))
+    for (Value operand : op.getOperands())
+      if (Type type = unconverted(operand).getType(); type.isIntOrFloat())
+        bits = std::min(bits, type.getIntOrFloatBitWidth());
+  return std::max(bits, 8u) / 32.0;
+}
+
+double lanesOfBody(linalg::LinalgOp op) {
+  double each = 0;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    if (int64_t flops = flopsOf(inner))
+      each += flops * laneOf(inner);
+  return each;
 }
 
 int64_t flopsOfBody(linalg::LinalgOp op) {
@@ -144,6 +177,174 @@ int64_t iterationsInside(linalg::LinalgOp op, ArrayRef<int64_t> extents,
   return iterations;
 }
 
+//===-- Places --------------------------------------------------------------//
+
+// A loop in an index: how often it runs, and by how much the index grows.
+struct Term {
+  int64_t factor, count;
+};
+
+// How many indices the terms come to, at least: where two loops may meet at one
+// and not at the next, only the first of them counts.
+int64_t differentSums(SmallVector<Term> terms) {
+  llvm::erase_if(terms, [](Term term) { return term.factor == 0; });
+  int64_t step = 0;
+  for (Term &term : terms) {
+    term.factor = std::abs(term.factor);
+    step = std::gcd(step, term.factor);
+  }
+  llvm::sort(terms, [](Term a, Term b) { return a.factor < b.factor; });
+  int64_t different = 1, span = 1;
+  for (Term term : terms) {
+    if (term.count <= 0)
+      return 0;
+    int64_t growth = term.factor / step * (term.count - 1);
+    if (term.factor / step >= span)
+      different *= term.count;
+    else if (different == span)
+      different += growth;
+    span += growth;
+  }
+  return different;
+}
+
+// Elements that a linear operation reads or writes by `use`, itself or behind
+// padding: windows may leave out some. Nothing where another operation does.
+std::optional<int64_t> touchedBy(OpOperand &use, KnownSizes &sizes) {
+  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  auto pad = dyn_cast<tensor::PadOp>(use.getOwner());
+  OpOperand *read = &use;
+  if (pad && pad->hasOneUse()) {
+    read = &*pad->getUses().begin();
+    op = dyn_cast<linalg::LinalgOp>(read->getOwner());
+  }
+  if (!op)
+    return std::nullopt;
+  SmallVector<int64_t> extents = sizes.loopsOf(op),
+                       shape = sizes.shapeOf(use.get());
+  llvm::SmallBitVector counted(extents.size());
+  int64_t touched = 1;
+  for (auto [dim, expr] :
+       llvm::enumerate(op.getMatchingIndexingMap(read).getResults())) {
+    std::optional<LinearIndex> index = linearIndex(expr, extents.size());
+    if (!index)
+      return std::nullopt;
+    SmallVector<Term> terms;
+    for (auto [loop, factor] : llvm::zip(index->loops, index->factors))
+      if (!counted[loop]) {
+        counted.set(loop);
+        terms.push_back({factor, extents[loop]});
+      }
+    int64_t different = differentSums(terms);
+    if (pad)
+      different -=
+          sizes.sizeOf(pad, dim).value_or(KnownSizes::unknown) - shape[dim];
+    touched *= std::clamp<int64_t>(different, 0, shape[dim]);
+  }
+  return touched;
+}
+
+// Adds the loops within `region` that an index of an access is a sum of
+// multiples of; false where it is more than that.
+bool addTerms(Value index, int64_t factor, Operation *region,
+              llvm::MapVector<Value, int64_t> &terms, KnownSizes &sizes) {
+  if (!region->isAncestor(index.getParentBlock()->getParentOp()))
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    std::optional<int64_t> step =
+        loop ? sizes.valueOf(loop.getStep()) : std::nullopt;
+    if (!step || argument != loop.getInductionVar())
+      return false;
+    terms[argument] += factor * *step;
+    return true;
+  }
+  Operation *op = index.getDefiningOp();
+  auto add = [&](unsigned operand, int64_t times) {
+    return addTerms(op->getOperand(operand), factor * times, region, terms,
+                    sizes);
+  };
+  if (isa<arith::ConstantOp>(op))
+    return true;
+  if (isa<arith::IndexCastOp>(op))
+    return add(0, 1);
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return add(0, 1) && add(1, isa<arith::SubIOp>(op) ? -1 : 1);
+  std::optional<int64_t> times =
+      isa<arith::MulIOp>(op) ? sizes.valueOf(op->getOperand(1)) : std::nullopt;
+  return times && add(0, *times);
+}
+
+// The loops around an access that surely runs as often as they say; nothing
+// where the data decide whether it runs.
+std::optional<llvm::SmallDenseMap<Value, int64_t>>
+tripsAround(Operation *access, Operation *region, KnownSizes &sizes) {
+  llvm::SmallDenseMap<Value, int64_t> trips;
+  for (Operation *op = access; op != region;) {
+    op = op->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(op);
+    std::optional<int64_t> count = loop ? sizes.tripsOf(loop) : std::nullopt;
+    if (!count)
+      return std::nullopt;
+    trips[loop.getInductionVar()] = *count;
+  }
+  return trips;
+}
+
+// Elements that one access touches while a loop runs, at least.
+int64_t touchedByAccess(Operation *access, ValueRange indices, int64_t lanes,
+                        Operation *region, KnownSizes &sizes) {
+  auto trips = tripsAround(access, region, sizes);
+  if (!trips || llvm::any_of(*trips, [](auto &loop) { return !loop.second; }))
+    return 0;
+  int64_t touched = 1;
+  llvm::SmallDenseSet<Value> counted;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    llvm::MapVector<Value, int64_t> factors;
+    SmallVector<Term> terms;
+    if (dim + 1 == indices.size())
+      terms.push_back({1, lanes});
+    if (addTerms(index, 1, region, factors, sizes))
+      for (auto [loop, factor] : factors)
+        if (counted.insert(loop).second)
+          terms.push_back({factor, trips->lookup(loop)});
+    touched *= differentSums(terms);
+  }
+  return touched;
+}
+
+bool isWholeVector(VectorTransferOpInterface transfer) {
+  return transfer.getVectorType().getRank() == 1 && !transfer.getMask() &&
+         !transfer.hasOutOfBoundsDim() &&
+         transfer.getPermutationMap().isMinorIdentity();
+}
+
+// What a loop without specification touches however the data are: of all
+// accesses the one that touches most, for others may touch the same.
+int64_t touchedInLoop(Operation *region, Value buffer, Direction direction,
+                      KnownSizes &sizes) {
+  int64_t touched = 0;
+  auto look = [&](Operation *access, ValueRange indices, int64_t lanes) {
+    touched = std::max(touched,
+                       touchedByAccess(access, indices, lanes, region, sizes));
+  };
+  for (Operation *user : buffer.getUsers()) {
+    if (!region->isAncestor(user))
+      continue;
+    bool reads = direction == Direction::Reads;
+    if (auto load = dyn_cast<memref::LoadOp>(user); load && reads)
+      look(load, load.getIndices(), 1);
+    if (auto store = dyn_cast<memref::StoreOp>(user); store && !reads)
+      look(store, store.getIndices(), 1);
+    auto transfer = dyn_cast<VectorTransferOpInterface>(user);
+    if (transfer && isa<vector::TransferReadOp>(user) == reads)
+      look(transfer, transfer.getIndices(),
+           isWholeVector(transfer) ? transfer.getVectorType().getNumElements()
+                                   : 1);
+  }
+  return touched;
+}
+
 //===-- Words ---------------------------------------------------------------//
 
 linalg::GenericOp reductionOf(Operation *region) {
@@ -175,16 +376,6 @@ Window windowOf(linalg::GenericOp op) {
 }
 
 bool slides(linalg::GenericOp op) { return windowOf(op) != Window::None; }
-
-// What `value` is before conversions.
-Value unconverted(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<CastOpInterface>(op) || op->getNumOperands() != 1)
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
 
 // The inputs that an element is computed from.
 void addInputs(Value value, linalg::GenericOp op,
@@ -374,14 +565,23 @@ Work countWork(Operation *region, KnownSizes &sizes) {
     int64_t executed =
         fewer.value_or(flopsOfBody(op) * iterationsInside(op, extents, sizes));
     work.executed += executed;
-    if (generic && isSumOfProducts(generic))
-      work.products += executed;
+    if (!executed)
+      return;
+    double lanes = executed * lanesOfBody(op) / flopsOfBody(op);
+    (generic && isSumOfProducts(generic) ? work.products : work.others) +=
+        lanes;
   });
   return work;
 }
 
-int64_t bytesMoved(Operation *region, Value buffer, KnownSizes &sizes) {
-  int64_t all = sizes.bytesOf(buffer), picked = 0;
+Moved bytesMoved(Operation *region, Value buffer, Direction direction,
+                 KnownSizes &sizes) {
+  int64_t each = KnownSizes::bytesOfElement(buffer.getType()),
+          all = sizes.bytesOf(buffer);
+  if (isa<LoopLikeOpInterface>(region))
+    return {touchedInLoop(region, buffer, direction, sizes) * each, 0};
+  if (direction == Direction::Writes)
+    return {all, 0};
   SmallVector<Value> names = {buffer};
   if (auto kernel = dyn_cast<KernelOp>(region)) {
     names.clear();
@@ -389,18 +589,24 @@ int64_t bytesMoved(Operation *region, Value buffer, KnownSizes &sizes) {
       if (operand.get() == buffer)
         names.push_back(kernel.getBlockArgument(operand));
   }
-  int64_t each = KnownSizes::bytesOfElement(buffer.getType());
+  int64_t touched = 0, picked = 0;
   for (Value name : names)
-    for (Operation *user : name.getUsers()) {
-      if (!region->isAncestor(user))
-        continue;
+    for (OpOperand &use : name.getUses()) {
+      Operation *user = use.getOwner();
       auto loops = user->getParentOfType<linalg::LinalgOp>();
-      if (!isa<memref::LoadOp, tensor::ExtractOp>(user) || !loops ||
-          !region->isAncestor(loops))
-        return all;
-      picked += product(sizes.loopsOf(loops)) * each;
+      if (!region->isAncestor(user) || isa<ShapedDimOpInterface>(user))
+        continue;
+      if (isa<memref::LoadOp, tensor::ExtractOp>(user) && loops &&
+          region->isAncestor(loops))
+        picked += product(sizes.loopsOf(loops)) * each;
+      else if (std::optional<int64_t> read = touchedBy(use, sizes))
+        touched = std::max(touched, *read * each);
+      else
+        touched = all;
     }
-  return picked ? std::min(all, picked) : all;
+  touched = std::min(touched, all);
+  picked = std::min(picked, all - touched);
+  return {touched + picked, picked};
 }
 
 Method methodOf(Operation *region) {

@@ -196,6 +196,51 @@ def check_structure(report):
     expect(all(one["reason"] and 0 <= one["region"] < count for one in report["missed"]), "reasons")
 
 
+def integers(name, dims, count=None):
+    """Zeros, which all point to the same row."""
+    return f'initializer {{ name: "{name}" data_type: 7 {" ".join(f"dims: {size}" for size in dims)} ' + (
+        f'{"int64_data: 0 " * count} }}\n')
+
+
+def check_roof():
+    """Nothing runs faster than its roofline: not what passes parts of a buffer several times, nor what finds
+    the same row again, skips pixels, or has many elements in a vector."""
+    narrow = "".join(node("Add" if i % 2 else "Max", f"n{i}" if i < 59 else "narrow", [f"n{i - 1}.out" if i else "x", "x"])
+                     for i in range(60))
+    best = (numbers("k", 50) + node("TopK", "best", ["x", "k"]).replace('"best.out"', '"best.out" output: "places"'))
+    models = {"best": network((8, 50257), best, "best.out"),
+              "same": network((8192, 64), integers("rows", (4096,), 4096) + node("Gather", "same", ["x", "rows"]), "same.out"),
+              "strided": network((1, 8, 512, 512), window("MaxPool", "strided", "x", 2, 8), "strided.out"),
+              "narrow": network((16384,), narrow, "narrow.out").replace("elem_type: 1", "elem_type: 3")}
+    for name, text in models.items():
+        model, path = WORK / f"{name}.textproto", WORK / f"{name}.json"
+        model.write_text(text)
+        run(BIN / "onnxc-run", model, "--profile", f"--report={path}", "--mcpu=native")
+        report = json.loads(path.read_text())
+        for region in report["regions"]:
+            least = region["predicted_cycles"] * region["runs"] / (report["machine"]["clock_ghz"] * 1e6)
+            taken = region["measured_ms"]
+            expect(least < max(1.1 * taken, 1e-4), f"{name}: {least} ms at least, {taken} ms taken")
+    best = json.loads((WORK / "best.json").read_text())["regions"]
+    expect(max(region["bytes_read"] for region in best) <= 4 * 50304, "the best of one row are found in all rows")
+    expect(best[0]["vector_bits"] >= 128 and not best[0]["scalar"], f"a loop of vectors is called scalar: {best[0]}")
+
+
+def check_choice():
+    """An arm that the data may not choose adds nothing to the least time of a call."""
+    arms = "".join(f'attribute {{ name: "{branch}_branch" type: GRAPH g: {{ name: "{branch}" '
+                   f'{node("MatMul", branch, ["x", "w"])} output {value(branch + ".out", (64, 64))} }} }}'
+                   for branch in ("then", "else"))
+    body = (weight("w", 64, 64) + node("ReduceSum", "all", ["x"], 'attribute { name: "keepdims" type: INT i: 0 }')
+            + floats("limit", 0) + node("Greater", "large", ["all.out", "limit"])
+            + node("If", "either", ["large.out"], arms))
+    model, path = WORK / "either.textproto", WORK / "either.json"
+    model.write_text(network((64, 64), body, "either.out"))
+    run(BIN / "onnxc", model, "-o", WORK / "one.o", f"--report={path}")
+    report = json.loads(path.read_text())
+    expect(by_node(report, "then")["runs"] == by_node(report, "else")["runs"] == 0, "both arms run")
+
+
 def check_initializers():
     """A factor that goes into a constant is no node of the region that reads it, and a constant node is folded."""
     constant = ('node { op_type: "Constant" name: "two" output: "two.out" attribute { name: "value" type: TENSOR '
@@ -414,6 +459,8 @@ def main():
     check_frames()
     check_memory()
     check_warmth()
+    check_roof()
+    check_choice()
     check_initializers()
     check_table()
     check_profile(model)
