@@ -471,8 +471,10 @@ void Collector::addMissed() {
       continue;
     SmallVector<int64_t> others = regionsByNode.lookup(remark.with);
     // Nor do chains count that ended as the epilogue of a kernel.
+    // What one node became may be apart, too.
+    bool isWithItself = remark.node == remark.with && others.size() > 1;
     bool isVoid = llvm::any_of(own->second, [&](int64_t number) {
-      return llvm::is_contained(others, number) ||
+      return (llvm::is_contained(others, number) && !isWithItself) ||
              (remark.pass == "fuse-elementwise" &&
               isa<KernelOp>(regions[number]));
     });

@@ -3,6 +3,7 @@
 // elementwise operations that follow (bias, activation, residual).
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/BehindViews.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/NarrowEpilogues.h"
@@ -279,6 +280,15 @@ void addEpilogue(Group &group, linalg::GenericOp root, const LoopRoles &roles,
       return stayOutside(group, next, "the result has other users too");
 }
 
+// Elementwise operations and folds of the result by way of views: a kernel
+// writes what its tiles hold as it lies there.
+void leaveViewsOutside(const Group &group) {
+  for (BehindView reader : readersBehindViews(group.last->getResult(0)))
+    if (auto next = dyn_cast<linalg::GenericOp>(reader.op);
+        next && (isElementwise(next) || next.getNumDpsInputs() == 1))
+      stayOutside(group, next, reader.whyApart);
+}
+
 // Whether tasks share panels of weights, each of them for all pixels.
 bool hasSeveralPanels(linalg::GenericOp root, const LoopRoles &roles,
                       ContractionAttr schedule) {
@@ -515,6 +525,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     splitNarrowEpilogue(root, *roles, schedule.getVector());
     addEpilogue(group, root, *roles, schedule.getVector(), group.last,
                 group.position);
+    leaveViewsOutside(group);
     for (Operation *op : group.ops)
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();

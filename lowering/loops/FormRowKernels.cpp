@@ -2,6 +2,7 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/BehindViews.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/RegisterTile.h"
@@ -125,17 +126,26 @@ bool readsNothing(linalg::GenericOp op) {
   });
 }
 
-// All operands that the group makes are read row by row.
-bool joins(linalg::GenericOp op, const Group &group) {
-  if (group.ops.size() >= mostOperations || !op.hasPureTensorSemantics() ||
-      readsNothing(op) || readsTensors(op) || isContraction(op) ||
-      !startsAnew(op) || !hasOuterLoops(op, group.outer) ||
-      !hasDenseRows(op, group.outer))
-    return false;
-  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-    return !group.ops.contains(operand.get().getDefiningOp()) ||
-           isByRows(op.getMatchingIndexingMap(&operand), group.outer.size());
+// Null where `op` can walk the rows of the group, and reads all operands that
+// the group makes row by row.
+const char *whyApart(linalg::GenericOp op, const Group &group) {
+  if (group.ops.size() >= mostOperations)
+    return "the kernel has very many operations";
+  if (!op.hasPureTensorSemantics() || readsNothing(op) || !startsAnew(op))
+    return "it goes on with what a tensor holds";
+  if (readsTensors(op))
+    return "it looks up elements of a tensor by itself";
+  if (isContraction(op))
+    return "it is a contraction without a kernel";
+  if (!hasOuterLoops(op, group.outer))
+    return "it does not walk the same rows";
+  if (!hasDenseRows(op, group.outer))
+    return "the elements of a row do not lie side by side";
+  bool isByRowsOnly = llvm::all_of(op->getOpOperands(), [&](OpOperand &read) {
+    return !group.ops.contains(read.get().getDefiningOp()) ||
+           isByRows(op.getMatchingIndexingMap(&read), group.outer.size());
   });
+  return isByRowsOnly ? nullptr : "it reads elements of other rows";
 }
 
 using Loops = FailureOr<SmallVector<unsigned>>;
@@ -205,20 +215,34 @@ bool foldsRowsOf(linalg::GenericOp op, const Group &group) {
   });
 }
 
+// Null where what makes `value`, for the group, becomes a part of it.
+const char *whyOutside(linalg::GenericOp producer, Value value,
+                       const Group &group) {
+  if (const char *reason = whyApart(producer, group))
+    return reason;
+  if (producer.getNumReductionLoops() && !foldsRowsOf(producer, group))
+    return "the kernel does not read the rows that it folds";
+  bool isInner = llvm::all_of(producer->getUsers(), [&](Operation *user) {
+    return group.ops.contains(user) &&
+           readsByRows(user, value, group.outer.size());
+  });
+  if (!isInner)
+    return "others read its result, too";
+  return rowBytes(value, group.outer.size()) > mostRowBytes
+             ? "the stack does not hold its rows"
+             : nullptr;
+}
+
 void addProducers(Group &group) {
   for (unsigned i = 0; i < group.ops.size(); ++i)
     for (Value operand : group.ops[i]->getOperands()) {
       auto producer = operand.getDefiningOp<linalg::GenericOp>();
       if (!producer || group.ops.contains(producer) ||
-          producer->getBlock() != group.ops.front()->getBlock() ||
-          !joins(producer, group) ||
-          (producer.getNumReductionLoops() && !foldsRowsOf(producer, group)))
+          producer->getBlock() != group.ops.front()->getBlock())
         continue;
-      bool isInner = llvm::all_of(producer->getUsers(), [&](Operation *user) {
-        return group.ops.contains(user) &&
-               readsByRows(user, operand, group.outer.size());
-      });
-      if (isInner && rowBytes(operand, group.outer.size()) <= mostRowBytes)
+      if (const char *reason = whyOutside(producer, operand, group))
+        missed(producer, "form-row-kernels", group.ops[i]) << reason;
+      else
         group.ops.insert(producer);
     }
 }
@@ -227,17 +251,23 @@ void addConsumers(Group &group) {
   bool grows = true;
   while (grows) {
     grows = false;
-    SmallVector<Operation *> users;
+    SmallVector<OpOperand *> uses;
     for (Operation *op : group.ops)
-      llvm::append_range(users, op->getUsers());
-    for (Operation *user : users) {
-      auto generic = dyn_cast<linalg::GenericOp>(user);
-      DenseSet<Operation *> seen;
-      if (!generic || group.ops.contains(user) ||
-          user->getBlock() != group.ops.front()->getBlock() ||
-          !joins(generic, group) ||
-          needsThroughOutside(user, group, seen, false))
+      for (OpOperand &use : op->getUses())
+        uses.push_back(&use);
+    for (OpOperand *use : uses) {
+      auto user = dyn_cast<linalg::GenericOp>(use->getOwner());
+      if (!user || group.ops.contains(user) ||
+          user->getBlock() != group.ops.front()->getBlock())
         continue;
+      DenseSet<Operation *> seen;
+      const char *reason = whyApart(user, group);
+      if (!reason && needsThroughOutside(user, group, seen, false))
+        reason = "it waits for what is no part of the kernel";
+      if (reason) {
+        missed(use->get().getDefiningOp(), "form-row-kernels", user) << reason;
+        continue;
+      }
       group.ops.insert(user);
       grows = true;
     }
@@ -406,6 +436,13 @@ bool fitsTile(const Group &group, Value row, const Joining &joining) {
          std::max({own, joining.leastRows, group.leastRows});
 }
 
+// Says why products do not join that read rows of `op` as their columns.
+void leavePackedOutside(Operation *op, KernelOp packing) {
+  for (Operation *product : packing->getUsers())
+    missed(op, "form-row-kernels", product)
+        << "its lanes lie across the rows, all of which are packed first";
+}
+
 // The product that makes what the group reads, and those that read what the
 // group makes.
 void addProducts(Group &group, TargetAttr target) {
@@ -433,6 +470,8 @@ void addProducts(Group &group, TargetAttr target) {
     for (OpOperand &use : op->getUses()) {
       auto product = dyn_cast<KernelOp>(use.getOwner());
       DenseSet<Operation *> seen;
+      if (product && isa<SquaresAttr>(product.getSchedule()))
+        leavePackedOutside(op, product);
       if (!isProduct(product, group) || product.isDpsInit(&use))
         continue;
       Joining how =
@@ -454,6 +493,30 @@ void addProducts(Group &group, TargetAttr target) {
     }
 }
 
+// Says who makes what the group reads, or reads what it makes, in another form.
+void leaveViewsOutside(const Group &group) {
+  for (Operation *op : group.ops) {
+    for (Value operand : op->getOperands())
+      if (BehindView maker = makerBehindViews(operand); maker.op)
+        missed(maker.op, "form-row-kernels", op) << maker.whyApart;
+    for (Value result : op->getResults())
+      for (BehindView reader : readersBehindViews(result))
+        missed(op, "form-row-kernels", reader.op) << reader.whyApart;
+  }
+}
+
+// Says why a fold is in no kernel with what makes its rows and what reads its
+// results.
+void leaveAlone(linalg::GenericOp fold, const char *reason) {
+  for (Value row : fold.getDpsInputs())
+    if (Operation *maker = row.getDefiningOp();
+        isa_and_nonnull<linalg::GenericOp, KernelOp>(maker))
+      missed(maker, "form-row-kernels", fold) << reason;
+  for (Operation *user : fold->getUsers())
+    if (isa<linalg::GenericOp, KernelOp>(user))
+      missed(fold, "form-row-kernels", user) << reason;
+}
+
 std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   if (!seed.hasPureTensorSemantics() || readsNothing(seed) ||
       seed.getNumReductionLoops() == 0 || isContraction(seed))
@@ -467,14 +530,19 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
     group.outer.push_back(size);
     rows *= size;
   }
-  if (rows == 1 || !joins(seed, group))
+  const char *reason =
+      rows == 1 ? "there is a single row" : whyApart(seed, group);
+  if (reason) {
+    leaveAlone(seed, reason);
     return std::nullopt;
+  }
   group.ops.insert(seed);
   addConsumers(group);
   addProducers(group);
   // Bare machines count their stack.
   if (target && target.getHeap() && group.ops.size() > 1)
     addProducts(group, target);
+  leaveViewsOutside(group);
   if (group.products.empty())
     group.tile = rowsTogether(group, target);
   else
@@ -662,6 +730,24 @@ void formKernel(const Group &group, TargetAttr target) {
     sortTopologically(kernel->getBlock());
 }
 
+// Says why two products are apart though the second one takes rows of the
+// first.
+void leaveProductsAlone(ModuleOp module) {
+  auto isAlone = [](KernelOp kernel) {
+    return kernel && isa<ContractionAttr>(kernel.getSchedule()) &&
+           !kernel->getParentOfType<KernelOp>() && !slides(kernel);
+  };
+  module.walk([&](KernelOp product) {
+    for (OpOperand &use : product->getUses()) {
+      auto next = dyn_cast<KernelOp>(use.getOwner());
+      if (isAlone(product) && isAlone(next) && !next.isDpsInit(&use))
+        missed(product, "form-row-kernels", next)
+            << "kernels of rows are formed around folds of rows, and there is "
+               "none between";
+    }
+  });
+}
+
 struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
@@ -680,6 +766,7 @@ struct FormRowKernels : impl::FormRowKernelsBase<FormRowKernels> {
       taken.insert(group->ops.begin(), group->ops.end());
       formKernel(*group, target);
     }
+    leaveProductsAlone(getOperation());
   }
 };
 

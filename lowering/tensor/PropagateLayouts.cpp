@@ -17,6 +17,7 @@
 // - a transpose that keeps the innermost dimension is written by its producer;
 // - one that moves dimensions of size one only is a reshape.
 #include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RegisterTile.h"
@@ -505,6 +506,22 @@ struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
 // first: it meets its inverse before that has left its place.
 constexpr int64_t mostMoves = 1 << 22;
 
+// Says where a transpose stays in front of an elementwise operation.
+void explain(ModuleOp module) {
+  module.walk([](GenericOp op) {
+    if (!isElementwise(op) || commonPermutation(op))
+      return;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto transpose = operand->get().getDefiningOp<TransposeOp>();
+      Operation *maker =
+          transpose ? transpose.getInput().getDefiningOp() : nullptr;
+      if (maker && op.getMatchingIndexingMap(operand).isIdentity())
+        missed(maker, "propagate-layouts", op)
+            << "another operand comes in another layout";
+    }
+  });
+}
+
 struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -528,6 +545,7 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     if (failed(applyPatternsGreedily(getOperation(), down, sink)) ||
         failed(applyPatternsGreedily(getOperation(), up, untilDone)))
       signalPassFailure();
+    explain(getOperation());
   }
 
 private:

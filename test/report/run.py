@@ -255,6 +255,68 @@ def check_initializers():
     expect({node["name"] for node in listed} == {"product", "scaled", "two"}, f"nodes: {listed}")
 
 
+def perm(*order):
+    return ints("perm", *order)
+
+
+def axis(number):
+    return f'attribute {{ name: "axis" type: INT i: {number} }}'
+
+
+def attention(middle):
+    """Scores of 8 heads of 256 keys, what `middle` makes of them, `end.out`, and the values that it weighs."""
+    return (node("Transpose", "keys", ["x"], perm(0, 1, 3, 2)) + node("MatMul", "scores", ["x", "keys.out"]) + middle
+            + node("MatMul", "apart", ["end.out", "x"]))
+
+
+def apart_networks():
+    """Neighbours that stay apart, by the shape of x: the body, the pass that says so, the two nodes, and its words."""
+    image, heads = (1, 64, 28, 28), (1, 8, 256, 64)
+    halves = 'node { op_type: "Split" name: "halves" input: "first.out" output: "one" output: "two" ' + axis(1) + " }\n"
+    pixels = numbers("pixels", 1, 64, 784)
+    relative = (numbers("grid", 1, 8, 16, 16, 16, 16) + numbers("flat", 1, 8, 256, 256) + weight("bias", 16, 1, 16)
+                + node("Reshape", "spread", ["scores.out", "grid"]) + node("Add", "add", ["spread.out", "bias"])
+                + node("Reshape", "back", ["add.out", "flat"]) + node("Softmax", "end", ["back.out"]))
+    groups = numbers("groups", 2, 8, -1) + floats("ones", *[1] * 8) + floats("zeros", *[0] * 8)
+    groups += numbers("image", 2, 32, 14, 14) + weight("scale", 32, 1, 1)
+    across = (node("Transpose", "keys", ["x"], perm(0, 1, 3, 2)) + node("MatMul", "scores", ["x", "keys.out"])
+              + node("Softmax", "end", ["scores.out"]) + node("Transpose", "turned", ["end.out"], perm(0, 1, 3, 2))
+              + node("MatMul", "apart", ["keys.out", "turned.out"]))
+    return {
+        "columns": ((4, 64, 96), node("Transpose", "there", ["x"], perm(0, 2, 1)) + node("Softmax", "fold", ["there.out"])
+                    + node("Transpose", "apart", ["fold.out"], perm(0, 2, 1)),
+                    "form-row-kernels", "fold", "fold", "do not lie side by side"),
+        "gated": (image, conv("first", "x", 64, 128) + halves + node("Sigmoid", "gate", ["two"])
+                  + node("Mul", "apart", ["one", "gate.out"]), "form-kernels", "first", "apart", "a part of the result"),
+        "residual": (image, conv("first", "x", 64, 64) + node("Add", "apart", ["first.out", "x"]),
+                     "propagate-layouts", "first", "apart", "another layout"),
+        "reshaped": (image, conv("first", "x", 64, 64, size=1, pads=(0,) * 4) + pixels
+                     + node("Reshape", "rows", ["first.out", "pixels"])
+                     + node("ReduceMean", "apart", ["rows.out"], ints("axes", 2)),
+                     "form-kernels", "first", "apart", "another shape"),
+        "across": (heads, across, "form-row-kernels", "end", "apart", "packed first"),
+        "sigmoids": (heads, attention(node("Sigmoid", "end", ["scores.out"])),
+                     "form-row-kernels", "scores", "apart", "folds of rows"),
+        "relative": (heads, attention(relative), "form-kernels", "scores", "add", "another shape"),
+        "shaped": (heads, attention(relative), "form-row-kernels", "add", "end", "another shape"),
+        "grouped": ((2, 32, 14, 14), groups + node("Reshape", "there", ["x", "groups"])
+                    + node("InstanceNormalization", "norm", ["there.out", "ones", "zeros"])
+                    + node("Reshape", "back", ["norm.out", "image"]) + node("Mul", "apart", ["back.out", "scale"]),
+                    "form-row-kernels", "norm", "norm", "another shape"),
+    }
+
+
+def check_reasons():
+    """The pass that keeps two neighbours apart names both and says why."""
+    for name, (shape, body, by, node_name, other, words) in apart_networks().items():
+        model, path = WORK / f"{name}.textproto", WORK / f"{name}.json"
+        model.write_text(network(shape, body, "apart.out"))
+        run(BIN / "onnxc", model, "--target=x86_64-linux-gnu", "--mcpu=x86-64-v4", "-o", WORK / "one.o", f"--report={path}")
+        missed = json.loads(path.read_text())["missed"]
+        expect(any(one["pass"] == by and one["node"] == node_name and one["with"] == other and words in one["reason"]
+                   for one in missed), f"{name}: nothing from {by} of {node_name} and {other}: {missed}")
+
+
 def check_folded(report):
     """Every node is in a region or among the folded, and in one of both."""
     names = {node["name"] for region in report["regions"] for node in region["nodes"]}
@@ -462,6 +524,7 @@ def main():
     check_roof()
     check_choice()
     check_initializers()
+    check_reasons()
     check_table()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
