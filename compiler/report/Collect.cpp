@@ -459,7 +459,7 @@ void Collector::follow(Operation *region, int64_t number) {
 }
 
 // A remark belongs to the region of its node; one of two nodes that have become
-// one region after all is void.
+// one region after all is void, and so is one of a node that is in none.
 void Collector::addMissed() {
   llvm::StringMap<SmallVector<int64_t>> regionsByNode;
   for (auto [number, region] : llvm::enumerate(report.regions))
@@ -470,6 +470,8 @@ void Collector::addMissed() {
     if (own == regionsByNode.end())
       continue;
     SmallVector<int64_t> others = regionsByNode.lookup(remark.with);
+    if (!remark.with.empty() && others.empty())
+      continue;
     // Nor do chains count that ended as the epilogue of a kernel.
     // What one node became may be apart, too.
     bool isWithItself = remark.node == remark.with && others.size() > 1;

@@ -1,5 +1,7 @@
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/Missed.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitLines.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -12,23 +14,38 @@ namespace onnxc {
 
 namespace {
 
-// Whether the rows of a window are little beside the image, and stay in the
+// Null where the rows of a window are little beside the image, and stay in the
 // cache with what the producer reads; panels of weights that are outside of its
 // pixels would come by once for each row. Memory of bare machines is worth
 // that. Tiles of the producer are those of single rows.
-bool isWorthIt(const Lines &lines, TargetAttr target) {
+const char *whyNotWorthIt(const Lines &lines, TargetAttr target) {
   KernelOp producer = lines.producer;
   auto schedule = cast<ContractionAttr>(producer.getSchedule());
   auto type = cast<RankedTensorType>(lines.image->get().getType());
   int64_t bytes = lineBuffer(lines).getNumElements() *
                   llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  bool isBlocked =
-      schedule.getBlock() || schedule.getGroup() > 1 || schedule.getDepth();
-  if (!target || isBlocked || type.getDimSize(2) < schedule.getRows() ||
-      2 * lines.taps > lines.rows)
-    return false;
-  return !target.getHeap() || (schedule.getOuter() == LoopOrder::Pixels &&
-                               bytes <= target.getL2ForBlocks() / 2);
+  if (schedule.getBlock() || schedule.getGroup() > 1 || schedule.getDepth())
+    return "its tiles share more than a row reads";
+  if (type.getDimSize(2) < schedule.getRows())
+    return "a row is shorter than a tile";
+  if (2 * lines.taps > lines.rows)
+    return "a window takes more than half of the rows";
+  if (!target || !target.getHeap())
+    return target ? nullptr : "the machine is not known";
+  if (schedule.getOuter() != LoopOrder::Pixels)
+    return "its weights would come by once for each row";
+  return bytes > target.getL2ForBlocks() / 2
+             ? "the cache does not hold the rows of a window"
+             : nullptr;
+}
+
+// Whether windows slide over what the kernel reads, were they of one pixel.
+bool hasWindows(KernelOp kernel) {
+  FailureOr<linalg::GenericOp> root = findContraction(kernel);
+  return succeeded(root) &&
+         llvm::any_of(root->getIndexingMapsArray(), [](AffineMap map) {
+           return !map.isProjectedPermutation(/*allowZeroInResults=*/true);
+         });
 }
 
 void formKernel(const Lines &lines, tensor::EmptyOp place) {
@@ -73,7 +90,13 @@ struct FormLineKernels : impl::FormLineKernelsBase<FormLineKernels> {
                                    ? matchLines(producer, pool)
                                    : FailureOr<Lines>(failure());
       auto place = producer.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
-      if (failed(lines) || !place || !isWorthIt(*lines, target))
+      const char *reason = failed(lines) || !place
+                               ? "its rows are kept only for a pool of known "
+                                 "size that alone reads them"
+                               : whyNotWorthIt(*lines, target);
+      if (reason && pool && hasWindows(pool))
+        missed(producer, "form-line-kernels", pool) << reason;
+      if (reason)
         continue;
       pools.insert(pool);
       formKernel(*lines, place);

@@ -730,20 +730,30 @@ void formKernel(const Group &group, TargetAttr target) {
     sortTopologically(kernel->getBlock());
 }
 
+// Whether the kernel is a product, or ends with one.
+bool endsWithProduct(KernelOp kernel) {
+  auto end = kernel.getBodyBlock()->getTerminator()->getOperand(0);
+  return isa<RowsAttr>(kernel.getSchedule())
+             ? end.getDefiningOp<KernelOp>() != nullptr
+             : isa<ContractionAttr>(kernel.getSchedule()) && !slides(kernel);
+}
+
 // Says why two products are apart though the second one takes rows of the
 // first.
 void leaveProductsAlone(ModuleOp module) {
-  auto isAlone = [](KernelOp kernel) {
-    return kernel && isa<ContractionAttr>(kernel.getSchedule()) &&
-           !kernel->getParentOfType<KernelOp>() && !slides(kernel);
-  };
   module.walk([&](KernelOp product) {
+    if (product->getParentOfType<KernelOp>() || !endsWithProduct(product))
+      return;
     for (OpOperand &use : product->getUses()) {
       auto next = dyn_cast<KernelOp>(use.getOwner());
-      if (isAlone(product) && isAlone(next) && !next.isDpsInit(&use))
-        missed(product, "form-row-kernels", next)
-            << "kernels of rows are formed around folds of rows, and there is "
-               "none between";
+      if (!next || next.isDpsInit(&use) ||
+          !isa<ContractionAttr>(next.getSchedule()) || slides(next))
+        continue;
+      missed(product, "form-row-kernels", next)
+          << (isa<RowsAttr>(product.getSchedule())
+                  ? "a kernel of rows ends with the products of what it folds"
+                  : "kernels of rows are formed around folds of rows, and "
+                    "there is none between");
     }
   });
 }

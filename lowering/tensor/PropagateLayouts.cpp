@@ -506,7 +506,8 @@ struct InsertWithoutOnes : OpRewritePattern<tensor::InsertSliceOp> {
 // first: it meets its inverse before that has left its place.
 constexpr int64_t mostMoves = 1 << 22;
 
-// Says where a transpose stays in front of an elementwise operation.
+// Says why a transpose stays in front of an elementwise operation, or behind
+// what makes the tensor.
 void explain(ModuleOp module) {
   module.walk([](GenericOp op) {
     if (!isElementwise(op) || commonPermutation(op))
@@ -519,6 +520,13 @@ void explain(ModuleOp module) {
         missed(maker, "propagate-layouts", op)
             << "another operand comes in another layout";
     }
+  });
+  module.walk([](TransposeOp op) {
+    auto maker = op.getInput().getDefiningOp<GenericOp>();
+    if (maker &&
+        op.getPermutation().back() + 1 != int64_t(op.getPermutation().size()))
+      missed(maker, "propagate-layouts", op)
+          << "the dimension along which vectors lie moves";
   });
 }
 

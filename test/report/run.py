@@ -294,6 +294,9 @@ def apart_networks():
                      + node("Reshape", "rows", ["first.out", "pixels"])
                      + node("ReduceMean", "apart", ["rows.out"], ints("axes", 2)),
                      "form-kernels", "first", "apart", "another shape"),
+        "slid": (image, conv("first", "x", 64, 64) + conv("apart", "first.out", 64, 64),
+                 "form-line-kernels", "first", "apart", "only for a pool"),
+        "border": (image, conv("apart", "x", 64, 64), "propagate-layouts", "apart", "apart", "vectors lie"),
         "across": (heads, across, "form-row-kernels", "end", "apart", "packed first"),
         "sigmoids": (heads, attention(node("Sigmoid", "end", ["scores.out"])),
                      "form-row-kernels", "scores", "apart", "folds of rows"),
