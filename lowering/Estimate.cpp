@@ -1,5 +1,6 @@
 #include "lowering/Estimate.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -16,7 +17,9 @@ public:
     if (auto found = known.find(value); found != known.end())
       return found->second;
     Attribute result;
-    if (Operation *op = value.getDefiningOp(); op && !isa<memref::DimOp>(op))
+    if (Operation *op = value.getDefiningOp();
+        op && op->getNumRegions() == 0 &&
+        !isa<memref::DimOp, tensor::DimOp>(op))
       result = folded(op);
     if (!result && value.getType().isIndex())
       result = IntegerAttr::get(value.getType(), size);
