@@ -115,6 +115,7 @@ void addLoops(OpPassManager &pm, const Options &) {
 void addMemory(OpPassManager &pm, const Options &options) {
   pm.addPass(createHoistSizes());
   addCleanup(pm);
+  pm.addPass(createOrderRegions());
   pm.addPass(createSetSignature());
   pm.addPass(createBufferize());
   addCleanup(pm);

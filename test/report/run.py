@@ -339,6 +339,21 @@ def check_warmth():
         expect(region["warm_bytes"] == (region["arena_bytes"] if warm else 0), f"{region['warm_bytes']} of {rows} rows are warm")
 
 
+def check_order():
+    """Branches that the graph lists layer by layer take the memory of those that it lists one after the other."""
+    branches = [[conv(f"wide{i}", "x", 16, 64), window("MaxPool", f"pool{i}", f"wide{i}.out"),
+                 conv(f"narrow{i}", f"pool{i}.out", 64, 4)] for i in range(6)]
+    join = node("Concat", "join", [f"narrow{i}.out" for i in range(6)], 'attribute { name: "axis" type: INT i: 1 }')
+    arenas = []
+    for listed in (branches, list(zip(*branches))):
+        for rows in (32, "h"):
+            model, path = WORK / "order.textproto", WORK / "order.json"
+            model.write_text(network((1, 16, rows, 32), "".join(sum(map(list, listed), [])) + join, "join.out"))
+            run(BIN / "onnxc", model, "-o", WORK / "order.o", f"--report={path}")
+            arenas.append(json.loads(path.read_text())["live_bytes"])
+    expect(arenas[:2] == arenas[2:], f"bytes of branches: {arenas[:2]}, layer by layer {arenas[2:]}")
+
+
 def check_page(text, report):
     page = Balanced()
     page.feed(text)
@@ -528,6 +543,7 @@ def main():
     check_choice()
     check_initializers()
     check_reasons()
+    check_order()
     check_table()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
