@@ -6,6 +6,7 @@
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/loops/RowOperations.h"
 #include "lowering/loops/RowPanels.h"
 #include "lowering/loops/RowProducts.h"
 #include "lowering/loops/RowTiles.h"
@@ -13,7 +14,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -42,89 +42,6 @@ struct Group {
 
   unsigned tiled() const { return tiledLoop(outer, shares); }
 };
-
-SetVector<Value> capturedBy(Operation *op) {
-  SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  return captured;
-}
-
-// Whether the body looks up elements of a tensor by itself.
-bool readsTensors(linalg::GenericOp op) {
-  return llvm::any_of(capturedBy(op), [](Value value) {
-    return isa<ShapedType>(value.getType());
-  });
-}
-
-bool isContraction(linalg::GenericOp op) {
-  return op.getNumReductionLoops() &&
-         (linalg::isaContractionOpInterface(op) ||
-          linalg::isaConvolutionOpInterface(op) ||
-          !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
-            return map.isProjectedPermutation(/*allowZeroInResults=*/true);
-          }));
-}
-
-// Whether the tensor is walked row by row: its first indices are the outer
-// loops, and only they are.
-bool isByRows(AffineMap map, unsigned outer) {
-  if (map.getNumResults() < outer)
-    return false;
-  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-    if (i < outer && expr != getAffineDimExpr(i, map.getContext()))
-      return false;
-    if (i >= outer)
-      for (unsigned dim = 0; dim < outer; ++dim)
-        if (expr.isFunctionOfDim(dim))
-          return false;
-  }
-  return true;
-}
-
-bool hasOuterLoops(linalg::GenericOp op, ArrayRef<int64_t> outer) {
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (sizes.size() < outer.size() ||
-      ArrayRef(sizes).take_front(outer.size()) != outer)
-    return false;
-  for (unsigned loop = 0; loop < outer.size(); ++loop)
-    if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
-      return false;
-  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-    return isByRows(op.getMatchingIndexingMap(&init), outer.size());
-  });
-}
-
-// Whether elements of a row lie side by side in all tensors that have rows. If
-// the rows do instead, vectors should run across them.
-bool hasDenseRows(linalg::GenericOp op, ArrayRef<int64_t> outer) {
-  return llvm::none_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    if (map.getNumResults() <= outer.size())
-      return false;
-    AffineExpr last = map.getResults().back();
-    for (auto [loop, size] : llvm::enumerate(outer))
-      if (size != 1 && last.isFunctionOfDim(loop))
-        return true;
-    return false;
-  });
-}
-
-bool isFill(Value value) {
-  return value.getDefiningOp<linalg::FillOp>() != nullptr;
-}
-
-// Start values that a kernel makes anew.
-bool startsAnew(linalg::GenericOp op) {
-  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-    return isFill(init.get()) || !op.payloadUsesValueFromOperand(&init);
-  });
-}
-
-// What nobody wrote, as what is left of a sum of nothing, has no buffer.
-bool readsNothing(linalg::GenericOp op) {
-  return llvm::any_of(op.getDpsInputs(), [](Value input) {
-    return input.getDefiningOp<tensor::EmptyOp>() != nullptr;
-  });
-}
 
 // Null where `op` can walk the rows of the group, and reads all operands that
 // the group makes row by row.
