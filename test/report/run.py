@@ -354,6 +354,32 @@ def check_order():
     expect(arenas[:2] == arenas[2:], f"bytes of branches: {arenas[:2]}, layer by layer {arenas[2:]}")
 
 
+def check_norms():
+    """A norm of a pixel's channels is one region, whatever its form."""
+    keep = ints("axes", 1)
+    def mean(name, source, kept):
+        if kept:
+            return node("ReduceMean", name, [source], keep)
+        dropped = 'attribute { name: "keepdims" type: INT i: 0 }'
+        return node("ReduceMean", f"{name}0", [source], keep + dropped) + node("Unsqueeze", name, [f"{name}0.out", "axis"])
+    deviation = lambda kept: (node("Sub", "less", ["before.out", "mean.out"]) + node("Mul", "square", ["less.out", "less.out"])
+                              + mean("variance", "square.out", kept))
+    difference = lambda kept: (node("Mul", "square", ["before.out", "before.out"]) + mean("of", "square.out", kept)
+                               + node("Mul", "less", ["mean.out", "mean.out"]) + node("Sub", "variance", ["of.out", "less.out"]))
+    for kept in (True, False):
+        for form in (deviation, difference):
+            body = (numbers("axis", 1) + floats("few", 0.001) + conv("before", "x", 8, 32) + mean("mean", "before.out", kept)
+                    + form(kept) + node("Add", "more", ["variance.out", "few"]) + node("Sqrt", "root", ["more.out"])
+                    + node("Sub", "centred", ["before.out", "mean.out"]) + node("Div", "norm", ["centred.out", "root.out"])
+                    + conv("after", "norm.out", 32, 8))
+            model, path = WORK / "norm.textproto", WORK / "norm.json"
+            model.write_text(network((1, 8, 12, 12), body, "after.out"))
+            run(BIN / "onnxc", model, "-o", WORK / "norm.o", f"--report={path}")
+            between = [region["algorithm"] for region in json.loads(path.read_text())["regions"]
+                       if "conv" not in region["algorithm"].lower() and region["algorithm"] != "movement"]
+            expect(between == ["row kernel"], f"a norm, dimension kept {kept}: {between}")
+
+
 def check_page(text, report):
     page = Balanced()
     page.feed(text)
@@ -544,6 +570,7 @@ def main():
     check_initializers()
     check_reasons()
     check_order()
+    check_norms()
     check_table()
     check_profile(model)
     run(BIN / "onnxc", model, "-o", WORK / "n.o", f"--report={WORK}/r.pdf", code=2)
