@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -48,6 +49,33 @@ Value addOutput(func::FuncOp model, unsigned index, DictionaryAttr attributes,
                              inherited.getDictionary(model.getContext()),
                              result.getLoc());
   return model.getArguments().back();
+}
+
+// What the value is a view of; null for an input.
+Operation *makerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp,
+                         tensor::CollapseShapeOp, tensor::CastOp,
+                         tensor::ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return op;
+}
+
+// A value that another one overwrites is handed over before that: the buffer of
+// an output may have held it, and bufferization does not see that what is
+// copied there at last is written into the same memory.
+void sortByAge(Block &block) {
+  SmallVector<Operation *> ends;
+  for (Operation &op : block)
+    if (isa<bufferization::MaterializeInDestinationOp, ResultOp>(op))
+      ends.push_back(&op);
+  llvm::stable_sort(ends, [](Operation *one, Operation *other) {
+    Operation *first = makerOf(one->getOperand(0)),
+              *second = makerOf(other->getOperand(0));
+    return second && (!first || first->isBeforeInBlock(second));
+  });
+  for (Operation *op : ends)
+    op->moveBefore(block.getTerminator());
 }
 
 // The symbols of the inputs, in order of first appearance.
@@ -131,6 +159,7 @@ struct SetSignature : impl::SetSignatureBase<SetSignature> {
       if (attributes)
         handed->setDiscardableAttrs(attributes);
     }
+    sortByAge(model.getBody().back());
     end->setOperands({});
     if (failed(
             model.eraseResults(llvm::BitVector(model.getNumResults(), true))))

@@ -7,6 +7,7 @@ Captures, nesting, carried values that change their shape, scan outputs of unkno
 "PASS: name", or "FAIL: name" and why.
 """
 
+import functools
 import pathlib
 import sys
 
@@ -151,6 +152,19 @@ def unchanged():
     return proto, [[np.int64(n), matrix(2), -matrix(2), np.float32(9)] for n in (0, 1, 3)]
 
 
+def overwritten(scatters, viewed):
+    """An output is what another one was made of in the same memory, or a view of it, and is returned behind it."""
+    body = graph([node("Identity", ["c"], ["d"]), node("ScatterND", ["a", "places", "values"], ["b"])],
+                 [*loop_arguments(), value("a", (4, 2))], [value("d", (), B), value("b", (4, 2))])
+    change = node("ScatterND", ["h", "places", "values"], ["y"]) if scatters else loop(["times", "", "h"], ["y"], body)
+    nodes = [node("Neg", ["x"], ["h"]), change, node("Reshape", ["h", "shape"], ["flat"])]
+    h = value("flat", (8,)) if viewed else value("h", (4, 2))
+    proto = model(nodes, [value("x", (4, 2))], [value("y", (4, 2)), h],
+                  {"places": np.int64([[0], [2]]), "values": np.ones((2, 2), np.float32), "times": np.int64(2),
+                   "shape": np.int64([8])})
+    return proto, [[matrix(4, 2)]]
+
+
 def nested_loops():
     """The inner loop's trip count is the outer one's counter; it captures the outer one's state; both scan."""
     inner = graph([node("Mul", ["g", "h"], ["g2"]), node("Identity", ["c1"], ["d1"])],
@@ -250,7 +264,9 @@ def after_loop():
     return proto, [[matrix(2, 4)]]
 
 
-CASES = {"an If with captures": choice, "an If in an If, sizes differ": nested_choice, "a counted Loop": counted,
+CASES = {f"an output that {'a scatter' if scatters else 'a Loop'} overwrites{', viewed' * viewed}":
+         functools.partial(overwritten, scatters, viewed) for scatters in (True, False) for viewed in (False, True)}
+CASES |= {"an If with captures": choice, "an If in an If, sizes differ": nested_choice, "a counted Loop": counted,
          "boxes in a branch": boxes_in_a_branch,
          "a Loop that ends early": early_exit, "a carried value that grows": growing,
          "slices that grow": slices_that_grow,

@@ -43,3 +43,23 @@ func.func @model(%x: tensor<index>)
   %empty = tensor.empty(%size) : tensor<?xf32>
   return %empty : tensor<?xf32>
 }
+
+// -----
+
+// What another result overwrites is handed over first.
+// CHECK-LABEL: func.func @model(
+// CHECK: %[[C:.*]] = linalg.fill
+// CHECK: %[[Y:.*]] = tensor.insert %{{.*}} into %[[C]]
+// CHECK: %[[V:.*]] = tensor.expand_shape %[[C]]
+// CHECK: bufferization.materialize_in_destination %[[V]] in restrict writable %arg2
+// CHECK: bufferization.materialize_in_destination %[[Y]] in restrict writable %arg1
+func.func @model(%x: tensor<f32>) -> (tensor<4xf32>, tensor<1x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %value = tensor.extract %x[] : tensor<f32>
+  %empty = tensor.empty() : tensor<4xf32>
+  %c = linalg.fill ins(%value : f32) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+  %y = tensor.insert %one into %c[%c0] : tensor<4xf32>
+  %v = tensor.expand_shape %c [[0, 1]] output_shape [1, 4] : tensor<4xf32> into tensor<1x4xf32>
+  return %y, %v : tensor<4xf32>, tensor<1x4xf32>
+}
