@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/SubsetOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -131,15 +132,17 @@ void TensorMemory::countBytes(Block &block) {
         bytes[buffer] = std::max(bytes[buffer], bytesOf(result));
 }
 
-// What a function returns lies in memory of its caller.
+// What a function returns lies in memory of its caller, but for what loops and
+// choices yield: that is often copied there.
 void TensorMemory::lendResults(Block &block) {
   Operation *end = block.getTerminator();
   if (!isa<FunctionOpInterface>(end->getParentOp()))
     return;
   for (Value result : end->getOperands())
-    if (Value whole = wholeOf(result); numbers.contains(whole) &&
-                                       !isView(whole) &&
-                                       bytes[bufferOf(whole)] <= bytesOf(whole))
+    if (Value whole = wholeOf(result);
+        numbers.contains(whole) && !isView(whole) &&
+        !isa<RegionBranchOpInterface>(whole.getDefiningOp()) &&
+        bytes[bufferOf(whole)] <= bytesOf(whole))
       bytes[bufferOf(whole)] = 0;
 }
 
