@@ -58,7 +58,8 @@ def ExpandComposite : Pass<"expand-composite", "mlir::ModuleOp"> {
   let summary = "Replaces composite operators by their bodies";
   let description = [{
     So it does with a Col2Im of blocks of known size: cut into pieces as long as a stride, they are added up as whole
-    tensors, each piece with those that neighbouring blocks have in its place.
+    tensors, each piece with those that neighbouring blocks have in its place. A label that one factor of an Einsum alone
+    has is summed in front of the product; not with strict numerics.
   }];
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
