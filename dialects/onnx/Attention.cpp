@@ -84,7 +84,7 @@ bool seeFirstKey(const AttentionInputs &in) {
 // A query that sees no key gets zeros.
 Node maskedSoftmax(const AttentionInputs &in, Node logits, Node bias) {
   Node shares = softmax(bias.given() ? logits + bias : logits, {3});
-  if (seeFirstKey(in))
+  if (!bias.given() || seeFirstKey(in))
     return shares;
   int64_t last = rankOf(bias) - 1;
   Node sees = reduce<ReduceMaxOp>(bias, {last}) > minusInfinity(bias);
