@@ -39,19 +39,25 @@ static bool hasFold(const Nest &nest) {
 // A store costs more than a load, but reductions load more than they store.
 static int64_t inputWeightOf(const Nest &nest) { return hasFold(nest) ? 3 : 1; }
 
+std::optional<int64_t> NestEmitter::fewApart(const NestOperand &operand,
+                                             unsigned loop) {
+  constexpr int64_t mostApart = 4;
+  std::optional<int64_t> stride = getConstantIntValue(operand.strides[loop]);
+  bool isFew = stride && *stride > 1 && *stride <= mostApart;
+  return isFew ? stride : std::nullopt;
+}
+
 // Where a few elements that lie side by side are folded, as the channels of a
 // pixel, pixels fill the lanes, and each vector is shuffled from as many; and
 // so it is where numbers of two kinds take turns, as sines and cosines.
 std::optional<int64_t> NestEmitter::strideOfShuffle(unsigned input,
                                                     unsigned loop) {
-  constexpr int64_t mostApart = 4;
   const NestOperand &operand = nest.operands[input];
-  std::optional<int64_t> stride = getConstantIntValue(operand.strides[loop]);
-  bool isFew = stride && *stride > 1 && *stride <= mostApart;
   bool isFloat =
       cast<MemRefType>(operand.buffer.getType()).getElementType().isF32();
-  return permutes && !nest.loops[loop].folds && isFew && isFloat ? stride
-                                                                 : std::nullopt;
+  return permutes && !nest.loops[loop].folds && isFloat
+             ? fewApart(operand, loop)
+             : std::nullopt;
 }
 
 // Unit strides are what the lanes want; other strides cost a load per lane, or

@@ -215,15 +215,12 @@ void NestEmitter::store(unsigned output, Value value, const Place &place,
     return;
   }
   value = LaneBody(b, step.lanes).spread(value);
-  constexpr int64_t mostApart = 4;
-  std::optional<int64_t> stride =
-      getConstantIntValue(target.strides[*vectorLoop]);
+  std::optional<int64_t> apart = fewApart(target, *vectorLoop);
   bool isWide =
       cast<MemRefType>(target.buffer.getType()).getElementTypeBitWidth() >= 32;
-  if (storesMasked && isWide && step.lanes == lanes && stride && *stride > 1 &&
-      *stride <= mostApart) {
-    storeApart(value, target.buffer, place.offsets[operand], *stride);
-  } else if (stride != 1) {
+  if (storesMasked && isWide && step.lanes == lanes && apart) {
+    storeApart(value, target.buffer, place.offsets[operand], *apart);
+  } else if (!isConstantIntValue(target.strides[*vectorLoop], 1)) {
     for (int64_t lane = 0; lane < step.lanes; ++lane) {
       OpFoldResult there =
           add(b, place.offsets[operand],

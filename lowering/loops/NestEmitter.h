@@ -107,6 +107,8 @@ private:
                         llvm::ArrayRef<unsigned> outputOrder);
 
   // Operands.
+  // Where lanes lie a few elements apart, how many.
+  std::optional<int64_t> fewApart(const NestOperand &operand, unsigned loop);
   // Of an input that is read by whole vectors although its lanes lie apart.
   std::optional<int64_t> strideOfShuffle(unsigned input, unsigned loop);
   mlir::Value loadApart(mlir::Value buffer, mlir::OpFoldResult from,
