@@ -478,8 +478,10 @@ void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
 // more a core has to do with a line the fewer it sees ahead by itself, and 1 to
 // 4 rows up to 1.9 times as long. Memory behind Intel's mesh is further away:
 // 4096 x 4096 weights took 0.87 of the time for four and eight rows. On Zen 5
-// 12 KiB are enough for six rows and 16 for eight (0.94 and 0.86 of the time
-// that 8 took), where one row and weights in L3 want no more than 8.
+// two to six rows want 8 KiB (10 and 12: 1.00 to 1.03 of the time), seven and
+// eight 14 or 16 (0.94 and 0.86 of the time that 8 took). A single row took
+// 0.93 of the time with nothing asked for, the core sees further by itself; of
+// weights in L3 0.9 to 1.25, in L2 1.07 to 1.25.
 static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
                                     int64_t rows, int64_t lines,
                                     int64_t vectorsOfLine) {
@@ -490,13 +492,14 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
   int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
   bool areInL3 = weightsBytes(module) <= l3Bytes / 2;
   if (target.getL2BytesPerCycle() >= lineBytes) {
-    bool isFar = rows > 1 && isBehindCaches(bytes, target) &&
-                 target.getMemoryBytesPerCycle() < farBytesPerCycle;
-    if (isFar)
+    bool isBehind = isBehindCaches(bytes, target);
+    if (isBehind && !areInL3 && rows == 1)
+      return std::nullopt;
+    if (isBehind && target.getMemoryBytesPerCycle() < farBytesPerCycle)
       return Ahead{128 << 10, 1, TileValues::Cache::Second};
-    int64_t bytesAhead =
-        areInL3 ? 8 << 10 : std::clamp<int64_t>(rows, 4, 8) << 11;
-    return Ahead{bytesAhead, 1, TileValues::Cache::First};
+    constexpr int64_t fewRows = 6;
+    bool isNear = areInL3 || rows <= fewRows;
+    return Ahead{isNear ? 8 << 10 : rows << 11, 1, TileValues::Cache::First};
   }
   if (areInL3)
     return std::nullopt;
