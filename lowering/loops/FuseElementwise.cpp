@@ -65,17 +65,22 @@ bool isBroadcast(linalg::GenericOp producer) {
       producer.getBody()->getTerminator()->getOperand(0) !=
           producer.getBody()->getArgument(0))
     return false;
-  ArrayRef<AffineExpr> read =
-      producer.getMatchingIndexingMap(producer.getDpsInputOperand(0))
-          .getResults();
-  auto written = producer.getIndexingMapsArray().back().getResults();
-  auto isSameOrFirst = [](AffineExpr own, AffineExpr theirs) {
-    auto number = dyn_cast<AffineConstantExpr>(own);
-    return own == theirs || (number && number.getValue() == 0);
-  };
-  return read.size() == written.size() && !read.empty() &&
-         read.back() == written.back() &&
-         llvm::all_of_zip(read, written, isSameOrFirst);
+  // Loops in their order, or the first element.
+  AffineMap read =
+      producer.getMatchingIndexingMap(producer.getDpsInputOperand(0));
+  std::optional<unsigned> last;
+  for (AffineExpr index : read.getResults()) {
+    if (auto number = dyn_cast<AffineConstantExpr>(index);
+        number && number.getValue() == 0)
+      continue;
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    if (!loop || (last && loop.getPosition() <= *last))
+      return false;
+    last = loop.getPosition();
+  }
+  return last && producer.getIndexingMapsArray().back().isIdentity() &&
+         read.getResults().back() == getAffineDimExpr(*last, read.getContext()) &&
+         *last == producer.getNumLoops() - 1;
 }
 
 // Of a single row no kernel is formed that keeps it near: what is one number
