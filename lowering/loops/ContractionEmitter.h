@@ -130,6 +130,7 @@ private:
                  Accumulators &sums);
   bool rowsShareElements();
   bool isUnrolledInVain(const Tile &tile, size_t sums);
+  bool isOfRest(const Tile &tile);
   void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);
   void endTap();

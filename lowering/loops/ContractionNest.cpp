@@ -85,10 +85,7 @@ FailureOr<AffineMap> positionOfYielded(Value tensor, linalg::GenericOp root) {
   return failure();
 }
 
-// Whether a dense buffer has these loops as neighbouring dimensions, or none of
-// them.
-static bool areNeighbours(Value tensor, AffineMap position,
-                          ArrayRef<unsigned> loops, ValueRange arguments) {
+bool areNeighbours(Value buffer, AffineMap position, ArrayRef<unsigned> loops) {
   auto isFree = [&](AffineExpr index) {
     return llvm::none_of(
         loops, [&](unsigned loop) { return index.isFunctionOfDim(loop); });
@@ -98,10 +95,8 @@ static bool areNeighbours(Value tensor, AffineMap position,
   if (first == indices.end())
     return true;
   ArrayRef<AffineExpr> own(first, indices.end());
-  auto argument = dyn_cast<BlockArgument>(tensor);
-  if (!argument || own.size() < loops.size())
+  if (!buffer || own.size() < loops.size())
     return false;
-  Value buffer = arguments[argument.getArgNumber()];
   auto isLoop = [&](auto pair) {
     auto [loop, index] = pair;
     return index == getAffineDimExpr(loop, index.getContext());
@@ -172,7 +167,9 @@ private:
                              near = getConstantIntValue(strides[inner]);
       if (size && far && near)
         return *far == *size * *near;
-      return areWhole && areNeighbours(tensor, position, all, arguments);
+      auto argument = dyn_cast<BlockArgument>(tensor);
+      Value buffer = argument ? arguments[argument.getArgNumber()] : Value();
+      return areWhole && areNeighbours(buffer, position, all);
     });
   }
 
@@ -328,6 +325,7 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
                      const LoopRanges &ranges) {
   ContractionNest nest;
   nest.root = root;
+  nest.isRest = ranges.isRest;
   nest.schedule = cast<ContractionAttr>(kernel.getSchedule());
   nest.roles = roles;
   nest.batches = roles.batches;

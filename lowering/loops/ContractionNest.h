@@ -16,6 +16,7 @@ struct ContractionNest {
   std::optional<unsigned> row;
   // Batches and pixels as the result has them, `row` innermost.
   bool inOrderOfResult = false;
+  bool isRest = false; // see LoopRanges
 
   struct SizedBorder : Border {
     mlir::OpFoldResult size; // of the dimension without its padding
@@ -53,6 +54,11 @@ struct ContractionNest {
 mlir::FailureOr<mlir::AffineMap>
 positionOfYielded(mlir::Value tensor, mlir::linalg::GenericOp root);
 
+// Whether a dense buffer, read or written at `position`, has these loops as
+// neighbouring dimensions, or none of them; null has none.
+bool areNeighbours(mlir::Value buffer, mlir::AffineMap position,
+                   llvm::ArrayRef<unsigned> loops);
+
 // The part of a contraction that is to be computed: `size` iterations of some
 // loops, from `begin` on. Partial tensors hold that part only, which begins so
 // many elements behind what the first iteration would have.
@@ -63,6 +69,8 @@ struct LoopRanges {
   };
   llvm::SmallVector<Range> ranges;
   llvm::MapVector<mlir::Value, int64_t> partial;
+  // What is left of rows of unknown number: its code is short rather than fast.
+  bool isRest = false;
 };
 
 mlir::FailureOr<ContractionNest>

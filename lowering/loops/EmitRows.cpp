@@ -187,7 +187,8 @@ public:
       : b(b), body(own.getBodyBlock()), outer(schedule.getOuter()),
         tiled(tiledLoop(extentsOf(body, outer), shares())),
         tile(schedule.getTile()), lanes(lanes),
-        buffers(b, own, arguments, outer, tiled, tile, lanes), sizes(outer) {}
+        buffers(b, own, arguments, outer, tiled, tile, lanes), sizes(outer),
+        firstMerged(tiled) {}
 
   LogicalResult addSteps();
   LogicalResult emit() {
@@ -256,15 +257,18 @@ private:
   FailureOr<SmallVector<unsigned>> outerLoopsOf(KernelOp product);
   LogicalResult addNest(linalg::GenericOp generic);
   LogicalResult addProduct(KernelOp product);
+  bool walkAsOne(const RowNest &nest, unsigned loop);
+  bool walkAsOne(const Step &product, unsigned loop);
+  void mergeLoops();
   void learnSizes(AffineMap map, ArrayRef<unsigned> loops, Value buffer);
   void forEachPlace(Place at);
   void forEachTile(Place at);
-  void emitTile(const Place &at, int64_t rows);
+  void emitTile(const Place &at, OpFoldResult rows);
   void emitTogether(ArrayRef<RowNest> nests, const Place &at,
                     OpFoldResult rows);
   void emitRow(ArrayRef<RowNest> nests, const Place &at, OpFoldResult row);
   void emitColumn(RowNest nest, const Place &at, OpFoldResult rows);
-  void emitProduct(Step &step, const Place &at, int64_t rows);
+  void emitProduct(Step &step, const Place &at, OpFoldResult rows);
 
   ImplicitLocOpBuilder &b;
   Block *body;
@@ -274,6 +278,7 @@ private:
   Lanes lanes;
   RowBuffers buffers;
   SmallVector<OpFoldResult> sizes; // of the outer loops
+  unsigned firstMerged;            // they are one with the tiled loop
   std::vector<Step> steps;
   LogicalResult status = success();
 };
@@ -386,7 +391,64 @@ LogicalResult Emitter::addSteps() {
     if (failed(added))
       return failure();
   }
+  mergeLoops();
   return success();
+}
+
+// Whether the outer loop and the next one are one for every operand outside of
+// tiles.
+bool Emitter::walkAsOne(const RowNest &nest, unsigned loop) {
+  Nest outside = nest.nest;
+  for (auto [operand, isLocal] : llvm::zip(outside.operands, nest.isInTile))
+    if (isLocal)
+      operand.scalar = operand.buffer;
+  return canMerge(b, outside, loop, loop + 1);
+}
+
+bool Emitter::walkAsOne(const Step &step, unsigned loop) {
+  KernelOp product = step.product;
+  linalg::GenericOp root = *findContraction(product);
+  unsigned loops[] = {step.loops[loop], step.loops[loop + 1]};
+  auto isOne = [&](Value tensor, AffineMap position) {
+    auto argument = dyn_cast<BlockArgument>(tensor);
+    Value buffer = argument ? step.arguments[argument.getArgNumber()] : Value();
+    return (buffer && buffers.isRow(buffer)) ||
+           areNeighbours(buffer, position, loops);
+  };
+  auto readsAsOne = [&](linalg::GenericOp generic) {
+    FailureOr<AffineMap> place = positionOfYielded(generic.getResult(0), root);
+    if (failed(place) || generic.hasIndexSemantics())
+      return false;
+    AffineMap own = generic.getIndexingMapsArray().back();
+    return llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
+      AffineMap map = generic.getMatchingIndexingMap(input);
+      if (generic == root)
+        return isOne(input->get(), map);
+      return !isa<BlockArgument>(input->get()) ||
+             isOne(input->get(),
+                   map.compose(inversePermutation(own)).compose(*place));
+    });
+  };
+  FailureOr<ProductAccess> output = outputOf(product);
+  return succeeded(output) &&
+         isOne(product.getBodyBlock()->getArguments().back(),
+               output->position) &&
+         llvm::all_of(product.getBodyBlock()->getOps<linalg::GenericOp>(),
+                      readsAsOne);
+}
+
+// Few rows of each of many sequences are as many rows as all of them together.
+void Emitter::mergeLoops() {
+  auto areOne = [&](unsigned loop) {
+    return llvm::all_of(steps, [&](const Step &step) {
+      return step.product ? walkAsOne(step, loop)
+                          : llvm::all_of(step.nests, [&](const RowNest &nest) {
+                              return walkAsOne(nest, loop);
+                            });
+    });
+  };
+  for (; firstMerged > 0 && areOne(firstMerged - 1); --firstMerged)
+    sizes[tiled] = multiply(b, sizes[firstMerged - 1], sizes[tiled]);
 }
 
 // The outermost loop is there to be divided among tasks, or what is in it.
@@ -394,7 +456,8 @@ void Emitter::forEachPlace(Place at) {
   unsigned loop = at.size();
   if (loop == outer)
     return forEachTile(at);
-  OpFoldResult end = loop == tiled ? number(b, 1) : sizes[loop];
+  bool isTiled = loop >= firstMerged && loop <= tiled;
+  OpFoldResult end = isTiled ? number(b, 1) : sizes[loop];
   auto body = [&](OpFoldResult i) {
     Place next = at;
     next.push_back(i);
@@ -405,16 +468,14 @@ void Emitter::forEachPlace(Place at) {
   forEach(b, number(b, 0), end, 1, body);
 }
 
-// Rows of unknown number: the last tile begins where it ends with them, so it
-// computes some rows again, in the iteration of the tile before it, for a row
-// may pass through its place in an output on its way. What is less than a tile
-// goes row by row.
+// What is left of rows of unknown number is one tile that only the run knows
+// the height of: products have tiles of their own for it.
 void Emitter::forEachTile(Place at) {
   StringRef marks[] = {stepAttrName, innerAttrName};
   auto tiles = [&](OpFoldResult from, OpFoldResult to, int64_t rows) {
     auto body = [&](OpFoldResult begin) {
       at[tiled] = begin;
-      emitTile(at, rows);
+      emitTile(at, number(b, rows));
     };
     forEach(b, from, to, rows, body, marks);
   };
@@ -436,39 +497,25 @@ void Emitter::forEachTile(Place at) {
   }
   if (tile == 1)
     return tiles(number(b, 0), extent, 1);
-  OpFoldResult count = floorDivide(b, extent, tile),
-               last = subtract(b, extent, number(b, tile));
-  auto oneOrTwo = [&](OpFoldResult i) {
-    OpFoldResult begin = multiply(b, i, number(b, tile));
-    Value isLast =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, i),
-                              asValue(b, subtract(b, count, number(b, 1))));
-    Value end =
-        arith::SelectOp::create(b, isLast, asValue(b, extent),
-                                asValue(b, add(b, begin, number(b, tile))));
-    forEach(b, begin, end, tile, [&](OpFoldResult begin) {
-      at[tiled] = minimum(b, begin, last);
-      emitTile(at, tile);
-    });
+  OpFoldResult whole =
+      multiply(b, floorDivide(b, extent, tile), number(b, tile));
+  tiles(number(b, 0), whole, tile);
+  auto rest = [&](OpFoldResult begin) {
+    at[tiled] = begin;
+    emitTile(at, subtract(b, extent, begin));
   };
-  forEach(b, number(b, 0), count, 1, oneOrTwo, marks);
-  Value isTiled =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, asValue(b, extent),
-                            asValue(b, number(b, tile)));
-  Value whole = arith::SelectOp::create(b, isTiled, asValue(b, extent),
-                                        asValue(b, number(b, 0)));
-  tiles(whole, extent, 1);
+  forEach(b, whole, extent, tile, rest, marks);
 }
 
-void Emitter::emitTile(const Place &at, int64_t rows) {
+void Emitter::emitTile(const Place &at, OpFoldResult rows) {
   auto isShort = [&](const RowNest &nest) { return nest.isShort(outer); };
   for (Step &step : steps)
     if (step.product)
       emitProduct(step, at, rows);
-    else if (rows > 1 && llvm::all_of(step.nests, isShort))
-      emitTogether(step.nests, at, number(b, rows));
+    else if (!isConstantIntValue(rows, 1) && llvm::all_of(step.nests, isShort))
+      emitTogether(step.nests, at, rows);
     else
-      forEach(b, number(b, 0), number(b, rows), 1,
+      forEach(b, number(b, 0), rows, 1,
               [&](OpFoldResult row) { emitRow(step.nests, at, row); });
 }
 
@@ -514,17 +561,33 @@ void Emitter::emitColumn(RowNest each, const Place &at, OpFoldResult rows) {
   emitNest(b, each.nest, lanes);
 }
 
-void Emitter::emitProduct(Step &step, const Place &at, int64_t rows) {
+// Where only the run knows how many rows there are, there are tiles for all
+// numbers below that of whole ones: one row takes as long as a few together.
+void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
   LoopRanges part;
   for (auto [loop, position] : llvm::enumerate(step.loops))
-    part.ranges.push_back(
-        {position, at[loop], number(b, loop == tiled ? rows : 1)});
+    part.ranges.push_back({position, at[loop], number(b, 1)});
   for (auto [inside, outside] :
        llvm::zip(step.product.getBodyBlock()->getArguments(), step.arguments))
     if (buffers.isRow(outside))
       part.partial[inside] = 0;
-  if (failed(emitContraction(b, step.product, step.arguments, part)))
-    status = failure();
+  auto emit = [&](OpFoldResult rows) {
+    part.ranges[tiled].size = rows;
+    if (failed(emitContraction(b, step.product, step.arguments, part)))
+      status = failure();
+  };
+  if (getConstantIntValue(rows))
+    return emit(rows);
+  part.isRest = true;
+  for (int64_t count = tile - 1; count > 0; --count) {
+    Value isCount =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, rows),
+                              asValue(b, number(b, count)));
+    auto branch = scf::IfOp::create(b, isCount, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    emit(number(b, count));
+  }
 }
 
 } // namespace

@@ -238,6 +238,14 @@ bool ContractionEmitter::isUnrolledInVain(const Tile &tile, size_t sums) {
   return sums >= sumsOfFullTile && (sumsOfRow(tile) == 1 || tile.mask);
 }
 
+// Whether it is for what is left of rows of unknown number. A single row may be
+// all that there are.
+bool ContractionEmitter::isOfRest(const Tile &tile) {
+  bool isLess = nest.row && tile.rows < nest.schedule.getRows() &&
+                !getConstantIntValue(nest.sizes[*nest.row]);
+  return tile.rows > 1 && (nest.isRest || isLess);
+}
+
 // The element of the image that the row reads at the tap, if there is one.
 OpFoldResult ContractionEmitter::indexOf(const Tile &tile, int64_t row) {
   const ContractionNest::SizedBorder &window = *nest.rowWindow();
@@ -342,7 +350,8 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
       prefetchWeights(tile);
     scf::YieldOp::create(b, liveSums);
   }
-  if (loops.size() == 1 && isUnrolledInVain(tile, liveSums.size()))
+  if (loops.size() == 1 &&
+      (isUnrolledInVain(tile, liveSums.size()) || isOfRest(tile)))
     keepRolled(scfLoop);
   llvm::copy(scfLoop.getResults(), liveSums.begin());
   forgetLoads();

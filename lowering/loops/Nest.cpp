@@ -118,19 +118,6 @@ bool readsAsOne(Nest &nest, const Loop &outer, const Loop &inner) {
   return areFine;
 }
 
-// Whether `outer` and the `inner` loop are one for every operand.
-bool canMerge(ImplicitLocOpBuilder &b, Nest &nest, unsigned outer,
-              unsigned inner) {
-  Loop &first = nest.loops[outer], &second = nest.loops[inner];
-  if (first.folds != second.folds || !readsAsOne(nest, first, second))
-    return false;
-  return llvm::all_of(nest.operands, [&](NestOperand &operand) {
-    return operand.scalar ||
-           operand.strides[outer] ==
-               nest.products.of(b, operand.strides[inner], second.size);
-  });
-}
-
 void eraseLoop(Nest &nest, unsigned loop) {
   nest.loops.erase(nest.loops.begin() + loop);
   for (NestOperand &operand : nest.operands)
@@ -154,6 +141,18 @@ std::optional<unsigned> Nest::loopOfDim(unsigned dim) const {
     if (loop.dim == dim)
       return i;
   return std::nullopt;
+}
+
+bool canMerge(ImplicitLocOpBuilder &b, Nest &nest, unsigned outer,
+              unsigned inner) {
+  Loop &first = nest.loops[outer], &second = nest.loops[inner];
+  if (first.folds != second.folds || !readsAsOne(nest, first, second))
+    return false;
+  return llvm::all_of(nest.operands, [&](NestOperand &operand) {
+    return operand.scalar ||
+           operand.strides[outer] ==
+               nest.products.of(b, operand.strides[inner], second.size);
+  });
 }
 
 void Nest::fix(ImplicitLocOpBuilder &b, unsigned loop, OpFoldResult at) {

@@ -67,6 +67,10 @@ llvm::FailureOr<Nest> makeNest(mlir::ImplicitLocOpBuilder &b,
                                mlir::ValueRange values,
                                llvm::ArrayRef<mlir::OpFoldResult> outer = {});
 
+// Whether `outer` and the `inner` loop next to it are one for every operand.
+bool canMerge(mlir::ImplicitLocOpBuilder &b, Nest &nest, unsigned outer,
+              unsigned inner);
+
 // Drops loops of one step and merges those that all operands walk as one.
 void simplify(mlir::ImplicitLocOpBuilder &b, Nest &nest);
 

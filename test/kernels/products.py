@@ -266,6 +266,45 @@ def few_of_any_rows():
             (kind, "x w r", "y", {"hidden_size": 128})], weights, [[4, rows, 12] for rows in (*range(1, 11), 17)], ranks=4)
 
 
+def rows_of_sequences():
+    """Folds of rows with products, where few rows of many sequences are one loop, or a table or a mask of each place keeps
+    them apart."""
+    weights = {"w": normal(40, 72, scale=0.15), "v": normal(72, 40, seed=4, scale=0.15), "o": normal(72), "g": normal(40),
+               "e": normal(40, seed=5), "table": normal(64, 40, seed=6), "zero": np.int64([0]), "one": np.int64([1]),
+               "half": np.float32(0.5)}
+    sizes = [[b, n, 40] for b, n in ((1, 1), (1, 7), (1, 8), (1, 13), (3, 1), (5, 2), (8, 1), (2, 11), (20, 1), (7, 9))]
+    layer = [("LayerNormalization", "h g e", "l", {}), ("MatMul", "l w", "a", {}), ("Add", "a o", "b", {}),
+             ("Tanh", "b", "c", {}), ("MatMul", "c v", "d", {}), ("Add", "d h", "s", {}),
+             ("LayerNormalization", "s g e", "y", {})]
+    placed = [("Shape", "x", "n", {"start": 1, "end": 2}), ("Slice", "table zero n zero one", "p", {}),
+              ("Add", "x p", "h", {})]
+    hidden_places = [("ReduceMax", "x last", "m", {}), ("Greater", "m half", "k", {}), ("Where", "k x half", "h", {})]
+    for name, before in (("", [("Abs", "x", "h", {})]), (", a table", placed), (", a mask", hidden_places)):
+        yield f"rows of sequences{name}", chain([4, 3, 40], before + layer, weights | {"last": np.int64([-1])}, ranks=3)
+        yield f"rows of any sequences{name}", chain(["b", "n", 40], before + layer, weights | {"last": np.int64([-1])}, sizes, 3)
+    head = {"w": normal(40, 10, scale=0.3), "v": normal(40, 100, scale=0.3)}
+    for name in "wv":
+        yield f"softmax of {head[name].shape[1]} sums of any rows", chain(
+            ["n", 40], [("MatMul", f"x {name}", "a", {}), ("Softmax", "a", "y", {})], head, [[n, 40] for n in range(1, 20)])
+    # Keys and values that two heads share are read where they are, by the last rows only, as many as the run says.
+    nodes = [("Slice", "x from end axis", "r", {}), ("MatMul", "r q", "q0", {}), ("Reshape", "q0 heads", "q1", {}),
+             ("Transpose", "q1", "q2", {"perm": [0, 2, 1, 3]})]
+    for n in "kt":
+        nodes += [("MatMul", f"x {n}", f"{n}0", {}), ("Reshape", f"{n}0 shared", f"{n}1", {}),
+                  ("Transpose", f"{n}1", f"{n}2", {"perm": [0, 2, 1, 3]}), ("Unsqueeze", f"{n}2 two", f"{n}3", {}),
+                  ("Expand", f"{n}3 wide", f"{n}4", {}), ("Reshape", f"{n}4 many", f"{n}5", {})]
+    nodes += [("Transpose", "k5", "k6", {"perm": [0, 1, 3, 2]}), ("MatMul", "q2 k6", "s", {}), ("Softmax", "s", "p", {}),
+              ("MatMul", "p t5", "u", {}), ("Transpose", "u", "z", {"perm": [0, 2, 1, 3]}), ("Reshape", "z join", "y", {})]
+    shared = {"q": normal(40, 64, scale=0.15), "k": normal(40, 32, seed=1, scale=0.15), "t": normal(40, 32, seed=2, scale=0.15),
+              "end": np.int64([1 << 40]), "axis": np.int64([1]), "heads": np.int64([0, 0, 4, 16]),
+              "shared": np.int64([0, 0, 2, 16]), "two": np.int64([2]), "wide": np.int64([1, 2, 2, 1, 1]),
+              "many": np.int64([0, 4, -1, 16]), "join": np.int64([0, 0, 64])}
+    for last in (1, 3, 20):
+        yield f"keys that heads share, the last {last} rows", chain(
+            ["b", "n", 40], nodes, shared | {"from": np.int64([-last])},
+            [[b, n, 40] for b, n in ((1, 1), (1, 2), (2, 7), (3, 33), (1, 130))], 3)
+
+
 def narrow():
     """Functions behind so few columns that lanes of their vectors are idle, of many rows and of one."""
     gelu = [("Div", "b root", "d", {}), ("Erf", "d", "e", {}), ("Add", "e one", "f", {}), ("Mul", "b f", "y", {})]
@@ -335,4 +374,4 @@ def single_steps():
                 (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 
 
-KINDS = (products, few_of_any_rows, narrow, attention, expected_sizes, recurrent)
+KINDS = (products, few_of_any_rows, rows_of_sequences, narrow, attention, expected_sizes, recurrent)
