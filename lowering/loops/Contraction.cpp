@@ -313,6 +313,26 @@ std::optional<unsigned> loopWithinGroup(linalg::GenericOp root) {
   return std::nullopt;
 }
 
+bool isWorthPacking(RankedTensorType operand, int64_t rows, TargetAttr target) {
+  constexpr int64_t manyRows = 16, mostOfL2 = 8;
+  if (ShapedType::isDynamic(rows) || rows >= manyRows)
+    return true;
+  return target && operand.hasStaticShape() &&
+         operand.getNumElements() * operand.getElementTypeBitWidth() / 8 <=
+             mostOfL2 * target.getL2ForBlocks();
+}
+
+int64_t rowsOf(linalg::GenericOp root, const LoopRoles &roles) {
+  int64_t rows = 1;
+  for (unsigned loop : roles.pixels) {
+    int64_t extent = root.getStaticLoopRanges()[loop];
+    if (ShapedType::isDynamic(extent))
+      return ShapedType::kDynamic;
+    rows = llvm::SaturatingMultiply<uint64_t>(rows, extent);
+  }
+  return rows;
+}
+
 bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
                       TargetAttr target) {
   if (!target || isStrict(root->getParentOfType<ModuleOp>()))
@@ -326,18 +346,25 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
     return false;
   SmallVector<unsigned> rows = llvm::filter_to_vector(
       roles.pixels, [&](unsigned loop) { return extents[loop] != 1; });
+  constexpr int64_t fewRows = 3;
+  int64_t count = rowsOf(root, roles);
+  bool areFew = !ShapedType::isDynamic(count) && count <= fewRows;
   bool isApart = false;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
     if (input->get().getDefiningOp<linalg::UnPackOp>() ||
         !isInnermost(map, loop, extents))
       return false;
-    bool isShared = !rows.empty() && llvm::none_of(rows, [&](unsigned loop) {
-      return dependsOn(map, loop);
-    });
-    // One row by a constant matrix has it in panels.
-    bool isPacked = rows.empty() && constantBehind(input->get());
-    isApart |= dependsOn(map, roles.vector) && !isShared && !isPacked;
+    bool isShared = llvm::none_of(
+        rows, [&](unsigned loop) { return dependsOn(map, loop); });
+    // A constant matrix lies in panels; another one is read where it is by few
+    // rows, and by any for which it is not copied.
+    bool isInPanels =
+        constantBehind(input->get()) ||
+        (!areFew &&
+         isWorthPacking(cast<RankedTensorType>(input->get().getType()), count,
+                        target));
+    isApart |= dependsOn(map, roles.vector) && !(isShared && isInPanels);
   }
   return isApart;
 }

@@ -15,8 +15,7 @@ bool isStored(Operation *op) {
 
 namespace {
 
-// Rows for which a copy of any operand into panels pays; for fewer it is to
-// stay near the core.
+// Rows for which it pays to turn an operand that they collide in.
 constexpr int64_t manyRows = 16;
 constexpr int64_t mostLanesTurned = 16;
 
@@ -61,19 +60,6 @@ OpOperand *columnsApart(linalg::GenericOp root, const LoopRoles &roles,
       return input;
   }
   return nullptr;
-}
-
-bool isWorthPacking(linalg::GenericOp root, const LoopRoles &roles,
-                    OpOperand *input, TargetAttr target) {
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  int64_t rows = 1;
-  for (unsigned loop : roles.pixels)
-    rows *= ShapedType::isDynamic(extents[loop]) ? manyRows : extents[loop];
-  auto type = cast<RankedTensorType>(input->get().getType());
-  return rows >= manyRows ||
-         (target && type.hasStaticShape() &&
-          type.getNumElements() * type.getElementTypeBitWidth() / 8 <=
-              8 * target.getL2ForBlocks());
 }
 
 struct ColumnPack {
@@ -190,7 +176,8 @@ void packColumns(linalg::GenericOp root, const LoopRoles &roles,
   int64_t lanes = schedule.getVector();
   OpOperand *input = columnsApart(root, roles, lanes);
   if (!input || lanes < 2 || lanes > mostLanesTurned ||
-      !isWorthPacking(root, roles, input, target))
+      !isWorthPacking(cast<RankedTensorType>(input->get().getType()),
+                      rowsOf(root, roles), target))
     return;
   AffineMap map = root.getMatchingIndexingMap(input);
   ColumnPack pack;

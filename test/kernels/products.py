@@ -38,6 +38,14 @@ def products():
                                ("MatMul", "r c", "y", {})],
             {"zero": np.int64([0]), "size": np.int64([24]), "one": np.int64([1])},
             [[b, 40, t] for b, t in ((1, 1), (2, 5), (1, 8), (3, 37), (1, 130))])
+    # Where they are not copied, lanes lie along the sum.
+    turned = [("Slice", "x zero size one", "r", {}), ("Transpose", "x", "c", {"perm": [0, 2, 1]}), ("MatMul", "r c", "y", {})]
+    for rows, shape in ((2, [3, 70, 48]), (3, [1, 19, 100]), (4, [2, 33, 20]), (5, [1, 40000, 64]), (12, [2, 20000, 64])):
+        yield f"{rows} rows by a transposed matrix of {shape[1]}", chain(
+            shape, turned, {"zero": np.int64([0]), "size": np.int64([rows]), "one": np.int64([1])})
+        yield f"{rows} rows by a transposed matrix of any size", chain(
+            ["b", "n", shape[2]], turned, {"zero": np.int64([0]), "size": np.int64([rows]), "one": np.int64([1])},
+            [[b, n, shape[2]] for b, n in ((1, rows), (2, rows + 14), (1, 75))], 3)
     yield "layers on rows of a sequence", layers_on_rows([2, 9, 24], None)
     yield "layers on rows of a sequence, sizes of the run", layers_on_rows(["b", "n", 24], [[1, 1, 24], [3, 17, 24], [2, 40, 24]])
 
