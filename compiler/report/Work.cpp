@@ -568,8 +568,12 @@ Work countWork(Operation *region, KnownSizes &sizes) {
     if (!executed)
       return;
     double lanes = executed * lanesOfBody(op) / flopsOfBody(op);
-    (generic && isSumOfProducts(generic) ? work.products : work.others) +=
-        lanes;
+    // A multiply-add of a sum is two of its operations.
+    double products = generic && isSumOfProducts(generic)
+                          ? std::min(1.0, 2.0 / flopsOfBody(op))
+                          : 0;
+    work.products += lanes * products;
+    work.others += lanes * (1 - products);
   });
   return work;
 }

@@ -91,7 +91,8 @@ void KernelOp::getEffects(
 
 // Whether `use` reads elements of its tensor.
 static bool readsElements(OpOperand &use) {
-  if (isa<tensor::DimOp>(use.getOwner()))
+  auto pack = dyn_cast<linalg::PackOp>(use.getOwner());
+  if (isa<tensor::DimOp>(use.getOwner()) || (pack && pack.isDpsInit(&use)))
     return false;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(use.getOwner());
   return !linalgOp || !linalgOp.isDpsInit(&use) ||

@@ -501,6 +501,19 @@ def check_memory():
     region, machine = region_of("biased", (64, 64), biased)
     cycles = 2 * 64 ** 3 / (2 * machine["vector_bits"] / 32 * machine["fma_per_cycle"])
     expect(region["predicted_cycles"] == cycles and region["bound"] == "arithmetic", f"{region}")
+    # So may they take differences that are squared and added up. What is copied into panels for that is read once and
+    # written once.
+    far = (weight("w", 1, 512, 64) + node("Sub", "from", ["x", "w"])
+           + node("ReduceSumSquare", "far", ["from.out"], ints("axes", 2)))
+    model, path = WORK / "far.textproto", WORK / "far.json"
+    model.write_text(network((512, 1, 64), far, "far.out"))
+    run(BIN / "onnxc", model, "--target=x86_64-linux-gnu", "--mcpu=x86-64-v4", "-o", WORK / "one.o", f"--report={path}")
+    regions = {region["algorithm"]: region for region in json.loads(path.read_text())["regions"]}
+    cycles = 2 * 64 * 512 ** 2 / (2 * machine["vector_bits"] / 32 * machine["fma_per_cycle"])
+    expect(regions["matrix product"]["predicted_cycles"] == cycles, f"{regions['matrix product']}")
+    copied = regions["packing"]
+    moved = [copied[key] for key in ("weight_bytes", "bytes_read", "bytes_written")]
+    expect(moved == [512 * 64 * 4, 0, 512 * 64 * 4], f"a copy moves {moved}")
 
 
 def check_table():
