@@ -453,8 +453,8 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
     pool behind one of these joins where its windows lie side by side and divide the tiles.
 
     An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
-    `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers. One that all columns are
-    multiplied with and whose sums walk across rows that share few sets of the cache is transposed first.
+    `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers. Two or three rows, or more where a
+    copy does not pay, sum along vectors instead and are no kernel. One that all columns are multiplied with and whose sums walk across rows that share few sets of the cache is transposed first.
   }];
   let dependentDialects = ["onnxc::OnnxcDialect", "mlir::tensor::TensorDialect"];
 }
@@ -481,8 +481,8 @@ def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
   let description = [{
     A producer moves into its only consumer where each element is read once. One with several consumers is repeated in
     them when it is a few instructions on one tensor: `x - mean` of a normalization, which would be stored and read
-    twice otherwise; or on two, where rows are of unknown length, for which no kernel has room. What a convolution makes stays apart from a fold over its pixels, which `form-kernels` does in the
-    tiles. Two sums that each add to what a contraction makes stay apart, too: in a sum over twenty layers each of them
+    twice otherwise; or on two, where rows are of unknown length, for which no kernel has room. What a convolution makes
+    stays apart from a fold over its pixels, which `form-kernels` does in the tiles. Two sums that each add to what a contraction makes stay apart, too: in a sum over twenty layers each of them
     adds its own in its epilogue, and no twenty results wait for the last one. What only repeats its input, as the keys
     that heads share, is read there by everybody.
   }];
@@ -499,7 +499,9 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     The kernels of products that make such rows or read them, as the two of an attention do, join where what all rows
     read of their other operand stays in L2, or where that is computed and less than the rows are. `tile` rows go through
     the body together then: in the latter case so many that multiplying takes longer than fetching. A computed operand
-    whose rows share few sets of the cache is copied into panels in front of the kernel.
+    whose rows share few sets of the cache is copied into panels in front of the kernel. Outer loops that all operands
+    walk as one, as batch and sequence, are one loop of rows when `expand-kernels` writes it, and what is left of rows of
+    unknown number is a tile for each number below `tile`.
 
     Rows of 1024 bytes at most go through a body without products together, too: all of them up to the first number that
     there is for each, which is computed for 16 rows at once, then on to the next.
@@ -897,9 +899,9 @@ def PlanArena : Pass<"plan-arena", "mlir::ModuleOp"> {
     Bare-metal targets have no heap. Lifetimes are known, so buffers that never live together share bytes, and among
     plans of equal size a buffer gets the bytes that died last, which are still in the cache.
 
-    Buffers of symbolic size lie above those of static size, each at the highest end of the buffers below it that live
-    at the same time: offset(i) = max of offset(j) + size(j), computed at entry. Which lie below which was planned with
-    every symbol at `symbol-hint`. `@model_arena_bytes` gives the size of the arena, the largest index on overflow; the
+    Buffers of symbolic size lie above those of static size that live at the same time, each at the highest end of the
+    buffers below it that do: offset(i) = max of offset(j) + size(j), computed at entry. Which of symbolic size lie below
+    which was planned with every symbol at `symbol-hint`. `@model_arena_bytes` gives the size of the arena, the largest index on overflow; the
     module attribute `onnxc.arena_bytes` says it where it is a constant.
 
     A buffer whose size only the run knows, or that a loop carries into the iteration that allocates it anew, comes from

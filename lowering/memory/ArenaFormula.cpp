@@ -107,25 +107,30 @@ private:
   Value failed;
 };
 
-// The ends of the buffers, by index; `base` is where the stack begins.
 struct Stack {
   SmallVector<Value> offsets;
   Value end;
 };
 
 Stack emitStack(Arithmetic &arithmetic, const StackedPlan &plan,
-                ArrayRef<Value> bytes, uint64_t base) {
+                ArrayRef<Value> bytes) {
   Stack stack;
   stack.offsets.resize(bytes.size());
-  Value bottom = arithmetic.constant(base);
-  stack.end = bottom;
+  stack.end = arithmetic.constant(plan.leastBytes);
   SmallVector<Value> ends(bytes.size());
   for (unsigned index : plan.order) {
     Value offset;
-    for (unsigned below : plan.below[index])
+    uint64_t floor = plan.floors[index], least = 0;
+    for (unsigned below : plan.below[index]) {
       offset = offset ? arithmetic.larger(offset, ends[below]) : ends[below];
-    stack.offsets[index] = offset ? offset : bottom;
-    ends[index] = arithmetic.add(stack.offsets[index], bytes[index]);
+      least = std::max(least, plan.floors[below]);
+    }
+    if (!offset)
+      offset = arithmetic.constant(floor);
+    else if (floor > least)
+      offset = arithmetic.larger(offset, arithmetic.constant(floor));
+    stack.offsets[index] = offset;
+    ends[index] = arithmetic.add(offset, bytes[index]);
     stack.end = arithmetic.larger(stack.end, ends[index]);
   }
   return stack;
@@ -170,8 +175,7 @@ uint64_t hintBytes(memref::AllocOp alloc, int64_t hint) {
 }
 
 SmallVector<Value> emitOffsets(func::FuncOp model, const StackedPlan &plan,
-                               ArrayRef<memref::AllocOp> allocs,
-                               uint64_t base) {
+                               ArrayRef<memref::AllocOp> allocs) {
   ImplicitLocOpBuilder builder(model.getLoc(), model.getContext());
   builder.setInsertionPointToStart(&model.getBody().front());
   EntryFormulas formulas(builder, [&](BlockArgument input, int64_t dim) {
@@ -185,11 +189,11 @@ SmallVector<Value> emitOffsets(func::FuncOp model, const StackedPlan &plan,
                   llvm::map_to_vector(alloc.getDynamicSizes(), [&](Value size) {
                     return formulas.valueOf(size);
                   })));
-  return emitStack(arithmetic, plan, bytes, base).offsets;
+  return emitStack(arithmetic, plan, bytes).offsets;
 }
 
 void emitArenaBytes(func::FuncOp model, const StackedPlan &plan,
-                    ArrayRef<memref::AllocOp> allocs, uint64_t base) {
+                    ArrayRef<memref::AllocOp> allocs) {
   auto module = model->getParentOfType<ModuleOp>();
   auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
   size_t count = symbols ? symbols.size() : 0;
@@ -220,7 +224,7 @@ void emitArenaBytes(func::FuncOp model, const StackedPlan &plan,
     }
     bytes.push_back(emitBytes(arithmetic, alloc.getType(), sizes));
   }
-  Stack stack = emitStack(arithmetic, plan, bytes, base);
+  Stack stack = emitStack(arithmetic, plan, bytes);
   func::ReturnOp::create(builder, arithmetic.valueOrLargest(stack.end));
 }
 

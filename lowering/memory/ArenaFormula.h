@@ -18,12 +18,11 @@ uint64_t hintBytes(mlir::memref::AllocOp alloc, int64_t hint);
 // arithmetic.
 llvm::SmallVector<mlir::Value>
 emitOffsets(mlir::func::FuncOp model, const StackedPlan &plan,
-            llvm::ArrayRef<mlir::memref::AllocOp> allocs, uint64_t base);
+            llvm::ArrayRef<mlir::memref::AllocOp> allocs);
 
 // @model_arena_bytes(symbols): the size of the arena; the largest index where
 // it, a size on the way to it or a symbol is none that an index can hold.
 void emitArenaBytes(mlir::func::FuncOp model, const StackedPlan &plan,
-                    llvm::ArrayRef<mlir::memref::AllocOp> allocs,
-                    uint64_t base);
+                    llvm::ArrayRef<mlir::memref::AllocOp> allocs);
 
 } // namespace onnxc

@@ -213,6 +213,7 @@ StackedPlan planStack(llvm::ArrayRef<Lifetime> lifetimes, uint64_t alignment) {
            std::pair(plan.offsets[b], lifetimes[b].bytes);
   });
   stack.below.resize(lifetimes.size());
+  stack.floors.resize(lifetimes.size());
   for (size_t position = 0; position < stack.order.size(); ++position) {
     unsigned index = stack.order[position];
     llvm::SmallVector<unsigned> &below = stack.below[index];

@@ -28,11 +28,13 @@ ArenaPlan planArena(llvm::ArrayRef<Lifetime> lifetimes, uint64_t alignment);
 // The most bytes that are live at one position: no plan needs less.
 uint64_t peakBytes(llvm::ArrayRef<Lifetime> lifetimes, uint64_t alignment);
 
-// Sizes that only entry knows: offset(i) = max of offset(j) + size(j) over the
-// j in below[i]; order holds every j before its i.
+// Sizes that only entry knows: offset(i) = max of floors[i] and offset(j) +
+// size(j) over the j in below[i]; order holds every j before its i.
 struct StackedPlan {
   llvm::SmallVector<unsigned> order;
   llvm::SmallVector<llvm::SmallVector<unsigned>> below; // one per lifetime
+  llvm::SmallVector<uint64_t> floors;                   // zero to begin with
+  uint64_t leastBytes = 0;                              // of the arena
 };
 
 // Correct for any sizes, and no larger than planArena() for the sizes given.

@@ -108,18 +108,19 @@ struct PlanArena : impl::PlanArenaBase<PlanArena> {
     unboundedBuffers += unbounded.size();
     for (BufferLifetime &buffer : unbounded)
       placeInCallersMemory(buffer.alloc);
-    FailureOr<uint64_t> bytes = placeFixed(lent->arena, fixed);
+    SmallVector<Lifetime> ends;
+    FailureOr<uint64_t> bytes = placeFixed(lent->arena, fixed, ends);
     if (failed(bytes))
       return signalPassFailure();
     if (symbolic.empty())
       getOperation()->setAttr(arenaBytesAttrName,
                               Builder(&getContext()).getI64IntegerAttr(*bytes));
-    placeSymbolic(model, lent->arena, *bytes, symbolic);
+    placeSymbolic(model, lent->arena, ends, *bytes, symbolic);
   }
 
-  // Returns the bytes that they take.
-  FailureOr<uint64_t> placeFixed(Value arena,
-                                 ArrayRef<BufferLifetime> buffers) {
+  // Returns the bytes that they take; `ends` is where each ends in the arena.
+  FailureOr<uint64_t> placeFixed(Value arena, ArrayRef<BufferLifetime> buffers,
+                                 SmallVectorImpl<Lifetime> &ends) {
     SmallVector<Lifetime> lifetimes;
     for (BufferLifetime buffer : buffers) {
       std::optional<uint64_t> bytes = staticBytes(buffer.alloc.getType());
@@ -128,6 +129,9 @@ struct PlanArena : impl::PlanArenaBase<PlanArena> {
       lifetimes.push_back({buffer.first, buffer.last, *bytes});
     }
     ArenaPlan plan = planArena(lifetimes, arenaAlignment);
+    for (auto [lifetime, offset] : llvm::zip(lifetimes, plan.offsets))
+      ends.push_back({lifetime.first, lifetime.last,
+                      llvm::alignTo(offset + lifetime.bytes, arenaAlignment)});
     for (auto [buffer, offset] : llvm::zip(buffers, plan.offsets)) {
       memref::AllocOp alloc = buffer.alloc;
       OpBuilder builder(alloc);
@@ -137,8 +141,9 @@ struct PlanArena : impl::PlanArenaBase<PlanArena> {
     return plan.bytes;
   }
 
-  // Stacks them above `base` bytes and emits @model_arena_bytes.
-  void placeSymbolic(func::FuncOp model, Value arena, uint64_t base,
+  // Stacks them above those of fixed size and emits @model_arena_bytes.
+  void placeSymbolic(func::FuncOp model, Value arena,
+                     ArrayRef<Lifetime> fixedEnds, uint64_t fixedBytes,
                      ArrayRef<BufferLifetime> buffers) {
     SmallVector<Lifetime> lifetimes;
     SmallVector<memref::AllocOp> allocs;
@@ -148,8 +153,13 @@ struct PlanArena : impl::PlanArenaBase<PlanArena> {
           {buffer.first, buffer.last, hintBytes(buffer.alloc, symbolHint)});
     }
     StackedPlan plan = planStack(lifetimes, arenaAlignment);
-    emitArenaBytes(model, plan, allocs, base);
-    SmallVector<Value> offsets = emitOffsets(model, plan, allocs, base);
+    plan.leastBytes = fixedBytes;
+    for (auto [floor, lifetime] : llvm::zip(plan.floors, lifetimes))
+      for (const Lifetime &end : fixedEnds)
+        if (end.meets(lifetime))
+          floor = std::max(floor, end.bytes);
+    emitArenaBytes(model, plan, allocs);
+    SmallVector<Value> offsets = emitOffsets(model, plan, allocs);
     for (auto [alloc, offset] : llvm::zip(allocs, offsets))
       placeAt(alloc, arena, offset);
   }
