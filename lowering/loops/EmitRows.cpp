@@ -561,6 +561,30 @@ void Emitter::emitColumn(RowNest each, const Place &at, OpFoldResult rows) {
   emitNest(b, each.nest, lanes);
 }
 
+// So many panels at once that a few rows are enough sums to hide the latency of
+// each.
+static ContractionAttr withWiderTile(KernelOp product, int64_t rows) {
+  constexpr int64_t enoughSums = 8;
+  auto schedule = cast<ContractionAttr>(product.getSchedule());
+  linalg::GenericOp root = *findContraction(product);
+  int64_t columns = schedule.getColumns(),
+          vectors = columns / schedule.getVector(),
+          all = root.getStaticLoopRanges()[inferLoopRoles(root)->vector],
+          panels =
+              ShapedType::isDynamic(all) ? 1 : llvm::divideCeil(all, columns);
+  bool isPacked = llvm::any_of(root.getDpsInputs(), [](Value input) {
+    return input.getDefiningOp<linalg::UnPackOp>() != nullptr;
+  });
+  int64_t together = 1;
+  while (isPacked && !schedule.getPartial() && panels % (2 * together) == 0 &&
+         2 * together * rows * vectors <= enoughSums)
+    together *= 2;
+  return ContractionAttr::get(
+      product.getContext(), schedule.getRows(), together * columns,
+      schedule.getVector(), schedule.getOuter(), schedule.getBlock(),
+      schedule.getGroup(), schedule.getDepth(), schedule.getPartial());
+}
+
 // Where only the run knows how many rows there are, there are tiles for all
 // numbers below that of whole ones: one row takes as long as a few together.
 void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
@@ -586,7 +610,10 @@ void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
     auto branch = scf::IfOp::create(b, isCount, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
+    auto schedule = step.product.getScheduleAttr();
+    step.product.setScheduleAttr(withWiderTile(step.product, count));
     emit(number(b, count));
+    step.product.setScheduleAttr(schedule);
   }
 }
 

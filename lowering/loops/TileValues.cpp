@@ -194,11 +194,15 @@ Access TileValues::makePackedAccess(linalg::UnPackOp unpack,
   ArrayRef<int64_t> order = unpack.getOuterDimsPerm();
   for (int64_t outer = 0; outer < rank; ++outer) {
     int64_t dimension = order.empty() ? outer : order[outer];
-    if (dimension == unpack.getInnerDimsPos()[0])
-      access.strides[panelLoop()] = flat.strides[outer];
-    else
+    if (dimension == unpack.getInnerDimsPos()[0]) {
+      access.panelColumns = std::min(unpack.getStaticInnerTiles()[0], columns);
+      access.panelPitch = flat.strides[outer];
+      access.strides[panelLoop()] = multiply(
+          b, access.panelPitch, number(b, columns / access.panelColumns));
+    } else {
       walkExpressions(b, position.getResult(dimension), flat.strides[outer],
                       access);
+    }
   }
   access.strides[vector] = flat.strides[rank];
   return access;
@@ -233,9 +237,17 @@ TileValues::Address TileValues::address(const Access &access, const void *key,
     else if (!cached)
       moving = add(b, moving, multiply(b, stride, value));
   };
+  int64_t column = cell.column;
+  SmallVector<OpFoldResult> at(loops);
+  if (access.panelColumns) {
+    column += getConstantIntValue(at[vector]).value_or(0);
+    if (getConstantIntValue(at[vector]))
+      at[vector] = number(b, 0);
+    term(access.panelPitch, number(b, column / access.panelColumns));
+    column %= access.panelColumns;
+  }
   for (auto [loop, stride] : llvm::enumerate(access.strides))
-    term(stride,
-         loop == vector ? alongLanes(access, loops[loop]) : loops[loop]);
+    term(stride, loop == vector ? alongLanes(access, at[loop]) : at[loop]);
   if (!cached)
     cached = asValue(b, moving);
   moving = cached;
@@ -247,7 +259,7 @@ TileValues::Address TileValues::address(const Access &access, const void *key,
   }
   if (row)
     term(access.strides[*row], number(b, cell.row));
-  term(access.strides[vector], alongLanes(access, number(b, cell.column)));
+  term(access.strides[vector], alongLanes(access, number(b, column)));
   for (OpFoldResult part : apart)
     moving = add(b, moving, part);
   result.moving = cast<Value>(moving);

@@ -32,6 +32,9 @@ struct Access {
   // group's elements lie side by side.
   std::optional<GroupIndex> group = std::nullopt;
   std::optional<Edge> edge = std::nullopt;
+  // Columns of a panel, where the tile has those of several, so far apart.
+  int64_t panelColumns = 0;
+  mlir::OpFoldResult panelPitch = {};
 };
 
 // Where a vector lies: at the loops' values, `row` and `column` further.
