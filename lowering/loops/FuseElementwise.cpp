@@ -65,22 +65,22 @@ bool isBroadcast(linalg::GenericOp producer) {
       producer.getBody()->getTerminator()->getOperand(0) !=
           producer.getBody()->getArgument(0))
     return false;
-  // Loops in their order, or the first element.
   AffineMap read =
       producer.getMatchingIndexingMap(producer.getDpsInputOperand(0));
-  std::optional<unsigned> last;
+  // Loops in their order, or the first element; the innermost one last.
+  int64_t last = -1;
   for (AffineExpr index : read.getResults()) {
-    if (auto number = dyn_cast<AffineConstantExpr>(index);
-        number && number.getValue() == 0)
-      continue;
+    auto number = dyn_cast<AffineConstantExpr>(index);
     auto loop = dyn_cast<AffineDimExpr>(index);
-    if (!loop || (last && loop.getPosition() <= *last))
+    if (loop ? int64_t(loop.getPosition()) <= last
+             : !number || number.getValue() != 0)
       return false;
-    last = loop.getPosition();
+    last = loop ? loop.getPosition() : last;
   }
-  return last && producer.getIndexingMapsArray().back().isIdentity() &&
-         read.getResults().back() == getAffineDimExpr(*last, read.getContext()) &&
-         *last == producer.getNumLoops() - 1;
+  return producer.getIndexingMapsArray().back().isIdentity() &&
+         read.getNumResults() > 0 &&
+         read.getResults().back() ==
+             getAffineDimExpr(producer.getNumLoops() - 1, read.getContext());
 }
 
 // Of a single row no kernel is formed that keeps it near: what is one number
