@@ -454,7 +454,8 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
 
     An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
     `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers. Two or three rows, or more where a
-    copy does not pay, sum along vectors instead and are no kernel. One that all columns are multiplied with and whose sums walk across rows that share few sets of the cache is transposed first.
+    copy does not pay, sum along vectors instead and are no kernel. One that all columns are multiplied with and whose
+    sums walk across rows that share few sets of the cache is transposed first.
   }];
   let dependentDialects = ["onnxc::OnnxcDialect", "mlir::tensor::TensorDialect"];
 }
@@ -482,9 +483,10 @@ def FuseElementwise : Pass<"fuse-elementwise", "mlir::ModuleOp"> {
     A producer moves into its only consumer where each element is read once. One with several consumers is repeated in
     them when it is a few instructions on one tensor: `x - mean` of a normalization, which would be stored and read
     twice otherwise; or on two, where rows are of unknown length, for which no kernel has room. What a convolution makes
-    stays apart from a fold over its pixels, which `form-kernels` does in the tiles. Two sums that each add to what a contraction makes stay apart, too: in a sum over twenty layers each of them
-    adds its own in its epilogue, and no twenty results wait for the last one. What only repeats its input, as the keys
-    that heads share, is read there by everybody.
+    stays apart from a fold over its pixels, which `form-kernels` does in the tiles. Two sums that each add to what a
+    contraction makes stay apart, too: in a sum over twenty layers each of them adds its own in its epilogue, and no
+    twenty results wait for the last one. What only repeats its input, as the keys that heads share, is read there by
+    everybody.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }
@@ -901,8 +903,8 @@ def PlanArena : Pass<"plan-arena", "mlir::ModuleOp"> {
 
     Buffers of symbolic size lie above those of static size that live at the same time, each at the highest end of the
     buffers below it that do: offset(i) = max of offset(j) + size(j), computed at entry. Which of symbolic size lie below
-    which was planned with every symbol at `symbol-hint`. `@model_arena_bytes` gives the size of the arena, the largest index on overflow; the
-    module attribute `onnxc.arena_bytes` says it where it is a constant.
+    which was planned with every symbol at `symbol-hint`. `@model_arena_bytes` gives the size of the arena, the largest
+    index on overflow; the module attribute `onnxc.arena_bytes` says it where it is a constant.
 
     A buffer whose size only the run knows, or that a loop carries into the iteration that allocates it anew, comes from
     `onnxc.allocate`.
