@@ -25,6 +25,7 @@ struct Tile {
   mlir::OpFoldResult blockBegin, blockEnd, firstPanel, lastPanel, from, to;
   bool begins = true, ends = true;
   bool leaves = false; // a copy of the panel that it reads
+  bool isAll = false;  // of the rows
 };
 
 // Of the function that code is written to.
@@ -75,6 +76,8 @@ private:
   bool isWorthCopying(mlir::OpOperand *input);
   void copyPanel(mlir::OpOperand *input, Tile tile, Access &scratch);
   void walkRows(llvm::ArrayRef<int> steps, Tile tile);
+  int64_t panelsTogether(const Tile &tile);
+  void walkSingleRow(Tile tile, int64_t panels);
   Access accessOfRoom(const Tile &tile);
   void walkCopied(Tile &tile, llvm::function_ref<void()> first,
                   llvm::function_ref<void()> others);

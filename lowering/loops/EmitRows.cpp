@@ -561,26 +561,22 @@ void Emitter::emitColumn(RowNest each, const Place &at, OpFoldResult rows) {
   emitNest(b, each.nest, lanes);
 }
 
-// So many panels at once that a few rows are enough sums to hide the latency of
-// each.
+// With several panels at once, for a few rows.
 static ContractionAttr withWiderTile(KernelOp product, int64_t rows) {
-  constexpr int64_t enoughSums = 8;
   auto schedule = cast<ContractionAttr>(product.getSchedule());
   linalg::GenericOp root = *findContraction(product);
   int64_t columns = schedule.getColumns(),
           vectors = columns / schedule.getVector(),
-          all = root.getStaticLoopRanges()[inferLoopRoles(root)->vector],
-          panels =
-              ShapedType::isDynamic(all) ? 1 : llvm::divideCeil(all, columns);
+          all = root.getStaticLoopRanges()[inferLoopRoles(root)->vector];
   bool isPacked = llvm::any_of(root.getDpsInputs(), [](Value input) {
     return input.getDefiningOp<linalg::UnPackOp>() != nullptr;
   });
-  int64_t together = 1;
-  while (isPacked && !schedule.getPartial() && panels % (2 * together) == 0 &&
-         2 * together * rows * vectors <= enoughSums)
-    together *= 2;
+  if (!isPacked || schedule.getPartial() || ShapedType::isDynamic(all))
+    return schedule;
+  int64_t panels =
+      panelsOfFewRows(llvm::divideCeil(all, columns), rows * vectors);
   return ContractionAttr::get(
-      product.getContext(), schedule.getRows(), together * columns,
+      product.getContext(), schedule.getRows(), panels * columns,
       schedule.getVector(), schedule.getOuter(), schedule.getBlock(),
       schedule.getGroup(), schedule.getDepth(), schedule.getPartial());
 }

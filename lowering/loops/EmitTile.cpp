@@ -388,7 +388,7 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile,
   };
   for (unsigned loop : nest.pixels)
     take(nest.sizes[loop], tile.loops[loop]);
-  if (!nest.row)
+  if (!nest.row || tile.isAll)
     return turn;
   bool isBlock = bool(tile.blockEnd);
   OpFoldResult begin = isBlock ? tile.blockBegin : number(b, 0),

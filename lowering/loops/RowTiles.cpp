@@ -35,6 +35,15 @@ std::vector<RowTiles> equalTiles(int64_t extent, int64_t most) {
              : tiles;
 }
 
+int64_t panelsOfFewRows(int64_t panels, int64_t sumsOfPanel) {
+  constexpr int64_t enoughSums = 8;
+  int64_t together = 1;
+  while (panels % (2 * together) == 0 &&
+         2 * together * sumsOfPanel <= enoughSums)
+    together *= 2;
+  return together;
+}
+
 unsigned tiledLoop(llvm::ArrayRef<int64_t> extents,
                    const llvm::SmallBitVector &shares) {
   constexpr int64_t enoughRows = 8;

@@ -10,6 +10,38 @@ using namespace mlir;
 
 namespace onnxc::contraction {
 
+// Panels that a single row takes at once where it may be all that there are,
+// for its sums in one would wait for each other.
+int64_t ContractionEmitter::panelsTogether(const Tile &tile) {
+  int64_t columns = nest.schedule.getColumns();
+  std::optional<int64_t> size =
+      getConstantIntValue(nest.sizes[nest.roles.vector]);
+  bool isWhole = tile.vectors * lanes == columns && !tile.mask;
+  if (!size || !isWhole || !nest.pixels.empty() || !nest.batches.empty() ||
+      nest.schedule.getOuter() != LoopOrder::Panels || nest.fold || panels ||
+      nest.schedule.getGroup() > 1 || nest.schedule.getDepth() || alongSum ||
+      backwards || !readsFarPanels())
+    return 1;
+  return panelsOfFewRows(*size / columns, tile.vectors);
+}
+
+// By the first of each group of panels, in the place of all.
+void ContractionEmitter::walkSingleRow(Tile tile, int64_t panels) {
+  OpFoldResult panel = tile.loops[values.panelLoop()],
+               group = floorDivide(b, panel, panels);
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, panel),
+                            asValue(b, multiply(b, group, number(b, panels))));
+  auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  tile.rows = 1;
+  tile.vectors *= panels;
+  tile.loops[*nest.row] = number(b, 0);
+  tile.isAll = true;
+  emitTile(tile);
+}
+
 void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
   if (!nest.row)
     return walk(steps, tile);
@@ -17,6 +49,21 @@ void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
     return walkRowsOfBlock(steps, tile);
   std::optional<int64_t> extent = getConstantIntValue(nest.sizes[*nest.row]);
   const ContractionNest::SizedBorder *border = nest.rowWindow();
+  int64_t panels = extent || !steps.empty() ? 1 : panelsTogether(tile);
+  if (panels > 1) {
+    Value isSingle = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                           asValue(b, nest.sizes[*nest.row]),
+                                           asValue(b, number(b, 1)));
+    auto branch = scf::IfOp::create(b, isSingle, /*withElseRegion=*/true);
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(block);
+      forgetLoads();
+      block == branch.thenBlock() ? walkSingleRow(tile, panels)
+                                  : walkDynamicRows(steps, tile);
+    }
+    return forgetLoads();
+  }
   if (!extent || (border && !getConstantIntValue(border->size)))
     return walkDynamicRows(steps, tile);
   if (bordersOfRows() == RowBorders::Single)

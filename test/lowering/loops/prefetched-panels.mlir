@@ -55,10 +55,19 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
     has_f16 = true>} {
 
 // Of rows of unknown number each tile asks for the part of the next panel that its rows are of all. One that is all asks
-// for what it reads itself a little later, here where the next panel begins, and for whole lines in either case.
+// for what it reads itself a little later, here where the next panel begins, and for whole lines in either case. A single
+// row takes both panels at once, when it is at the first of them.
 // CHECK-LABEL: module attributes
 // CHECK: func.func private @k_
 // CHECK: %[[ROWS:.*]] = memref.dim
+// CHECK: scf.for %[[PANEL:[^ ]*]] = %c0 to %c2 step %c1 {
+// CHECK: %[[IS_ONE:.*]] = arith.cmpi eq, %[[ROWS]], %c1
+// CHECK: scf.if %[[IS_ONE]] {
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[PANEL]],
+// CHECK: scf.if %[[IS_FIRST]] {
+// CHECK: scf.for {{.*}} -> (vector<8xf32>{{(, vector<8xf32>)+}})
+// CHECK-COUNT-4: memref.prefetch {{.*}} locality<3>
+// CHECK: } else {
 // CHECK: arith.ceildivui %c64, %[[ROWS]]
 // CHECK: %[[SLICE:.*]] = arith.ceildivui %{{.*}}, %[[ROWS]]
 // CHECK: %[[IS_ALL:.*]] = arith.cmpi eq, %[[ROWS]], %c2
@@ -66,8 +75,7 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 // CHECK-COUNT-2: memref.prefetch {{.*}} locality<3>
 // CHECK: arith.ceildivui %c32, %[[ROWS]]
 // CHECK: %[[SLICE:.*]] = arith.ceildivui %{{.*}}, %[[ROWS]]
-// CHECK: %[[IS_ALL:.*]] = arith.cmpi eq, %[[ROWS]], %c1
-// CHECK: arith.select %[[IS_ALL]], %c0, %[[SLICE]]
+// CHECK: arith.select %[[IS_ONE]], %c0, %[[SLICE]]
 // CHECK-COUNT-2: memref.prefetch {{.*}} locality<3>
 // CHECK-NOT: memref.prefetch
 // CHECK: return
