@@ -501,11 +501,12 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
   int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
   bool areInL3 = weightsBytes(module) <= l3Bytes / 2;
   if (target.getL2BytesPerCycle() >= lineBytes) {
-    bool isBehind = isBehindCaches(bytes, target);
-    if (isBehind && !areInL3 && rows == 1)
-      return std::nullopt;
-    if (isBehind && target.getMemoryBytesPerCycle() < farBytesPerCycle)
+    bool isBehind = isBehindCaches(bytes, target),
+         isFar = target.getMemoryBytesPerCycle() < farBytesPerCycle;
+    if (isBehind && isFar && rows > 1)
       return Ahead{128 << 10, 1, TileValues::Cache::Second};
+    if (isBehind && !isFar && !areInL3 && rows == 1 && vectorsOfLine == 1)
+      return std::nullopt;
     constexpr int64_t fewRows = 6;
     bool isNear = areInL3 || rows <= fewRows;
     return Ahead{isNear ? 8 << 10 : rows << 11, 1, TileValues::Cache::First};
