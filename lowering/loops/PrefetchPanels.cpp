@@ -1,0 +1,221 @@
+// What tiles of a product ask for ahead of time: weights of the panel that
+// comes next, or of their own a little later.
+#include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/ContractionEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace onnxc::contraction {
+
+// The tiles of rows that read a panel, and which of them `tile` is. Where only
+// the run knows how many there are, all of them if what is left of the rows is
+// one tile, else the whole ones; or rows themselves.
+ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile,
+                                                    bool ofRows) {
+  Turn turn{number(b, 1), number(b, 0)};
+  auto take = [&](OpFoldResult count, OpFoldResult at) {
+    turn.count = multiply(b, turn.count, count);
+    turn.number = add(b, multiply(b, turn.number, count), at);
+  };
+  for (unsigned loop : nest.pixels)
+    take(nest.sizes[loop], tile.loops[loop]);
+  if (!nest.row || tile.isAll)
+    return turn;
+  bool isBlock = bool(tile.blockEnd);
+  OpFoldResult begin = isBlock ? tile.blockBegin : number(b, 0),
+               rows = isBlock ? number(b, nest.schedule.getBlock())
+                              : nest.sizes[*nest.row],
+               at = subtract(b, tile.loops[*nest.row], begin);
+  int64_t whole = nest.schedule.getRows();
+  if (getConstantIntValue(rows)) {
+    take(ceilDivide(b, rows, number(b, whole)), floorDivide(b, at, tile.rows));
+  } else if (ofRows) {
+    take(rows, at);
+    turn.taken = tile.rows;
+  } else {
+    take(readsFarPanels()
+             ? ceilDivide(b, rows, number(b, whole))
+             : maximum(b, floorDivide(b, rows, whole), number(b, 1)),
+         floorDivide(b, at, whole));
+  }
+  return turn;
+}
+
+// To the panel, or the piece of one, that is read next.
+void ContractionEmitter::moveToNextPanel(Tile &tile) {
+  for (unsigned loop : nest.roles.reductions)
+    tile.loops[loop] = number(b, 0);
+  OpFoldResult &panel = tile.loops[values.panelLoop()];
+  if (tile.ends)
+    panel = add(b, panel, number(b, nest.schedule.getGroup()));
+  else
+    tile.loops[nest.roles.reductions.back()] =
+        add(b, tile.from, number(b, nest.schedule.getDepth()));
+}
+
+// A tile that turns out to be all rows is the first that reads a panel. It asks
+// for what comes so many elements `ahead`, where that is known.
+ContractionEmitter::Slice
+ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
+                            std::optional<int64_t> ahead) {
+  OpFoldResult steps = number(b, 1), step = number(b, 0);
+  for (unsigned loop : nest.roles.reductions) {
+    steps = multiply(b, steps, nest.sizes[loop]);
+    step = add(b, multiply(b, step, nest.sizes[loop]), tile.loops[loop]);
+  }
+  if (tile.from) {
+    steps = subtract(b, tile.to, tile.from);
+    step = subtract(b, step, tile.from);
+  }
+  OpFoldResult columns = number(b, nest.schedule.getColumns()),
+               taken = number(b, turn.taken);
+  OpFoldResult perStep = ceilDivide(b, multiply(b, columns, taken), turn.count);
+  if (getConstantIntValue(turn.count))
+    return {multiply(b, add(b, multiply(b, turn.number, steps), step), perStep),
+            perStep};
+  OpFoldResult panel = multiply(b, columns, steps);
+  OpFoldResult first =
+      ceilDivide(b, multiply(b, turn.number, panel), turn.count);
+  if (ahead) {
+    Value isAll = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::eq, asValue(b, turn.count), asValue(b, taken));
+    OpFoldResult near = subtract(b, number(b, *ahead), panel);
+    first =
+        arith::SelectOp::create(b, isAll, asValue(b, near), asValue(b, first))
+            .getResult();
+  }
+  return {add(b, first, multiply(b, step, perStep)), perStep};
+}
+
+// Tiles of rows that read a panel again and again have time: each asks for a
+// slice of the next one, a little in each step of its sums, so that none of
+// them waits. Slices are lines that follow each other, as a core's own
+// prefetcher expects: lines of each row in turn took Emerald Rapids 1.2 times
+// as long.
+void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
+                                       Slice slice, TileValues::Cache cache,
+                                       int64_t perLine) {
+  // A few tiles or even one may be all; pixels of unknown number are many.
+  int64_t most = nest.pixels.empty() ? nest.schedule.getColumns() : 1;
+  int64_t lines = llvm::divideCeil(
+      getConstantIntValue(slice.elements).value_or(most), perLine);
+  Tile next = tile;
+  moveToNextPanel(next);
+  for (int64_t line = 0; line < lines; ++line) {
+    next.loops[nest.roles.vector] =
+        add(b, tile.loops[nest.roles.vector], number(b, line * perLine));
+    values.prefetch(input->get(), root.getMatchingIndexingMap(input),
+                    next.loops, {.shift = asValue(b, slice.begin)}, cache);
+  }
+}
+
+// Where the first cache takes a line per cycle (Zen 5), all of them may go
+// there ahead of time. Where one takes two, what is asked for stands in the way
+// of what is read. On Zen 4 weights came so at 79 GB/s from L3, and at 100 when
+// nothing was asked for; from behind it 4096 x 4096 of them took 0.95 of the
+// time with one line in four asked for, and up to 2.5 times as long with one of
+// two. With all of them, 5 to 8 rows took 0.45 to 1.03 of the time, for the
+// more a core has to do with a line the fewer it sees ahead by itself, and 1 to
+// 4 rows up to 1.9 times as long. Memory behind Intel's mesh is further away:
+// 4096 x 4096 weights took 0.87 of the time for four and eight rows. On Zen 5
+// two to six rows want 8 KiB (10 and 12: 1.00 to 1.03 of the time), seven and
+// eight 14 or 16 (0.94 and 0.86 of the time that 8 took). A single row took
+// 0.93 of the time with nothing asked for, the core sees further by itself; of
+// weights in L3 0.9 to 1.25, in L2 1.07 to 1.25.
+static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
+                                    int64_t rows, int64_t lines,
+                                    int64_t vectorsOfLine) {
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  if (!target)
+    return Ahead{8 << 10, 1, TileValues::Cache::First};
+  constexpr int64_t usualL3Bytes = 16 << 20, every = 4, manyCycles = 5;
+  int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
+  bool areInL3 = weightsBytes(module) <= l3Bytes / 2;
+  if (target.getL2BytesPerCycle() >= lineBytes) {
+    bool isBehind = isBehindCaches(bytes, target),
+         isFar = target.getMemoryBytesPerCycle() < farBytesPerCycle;
+    if (isBehind && isFar && rows > 1)
+      return Ahead{128 << 10, 1, TileValues::Cache::Second};
+    if (isBehind && !isFar && !areInL3 && rows == 1 && vectorsOfLine == 1)
+      return std::nullopt;
+    constexpr int64_t fewRows = 6;
+    bool isNear = areInL3 || rows <= fewRows;
+    return Ahead{isNear ? 8 << 10 : rows << 11, 1, TileValues::Cache::First};
+  }
+  if (areInL3)
+    return std::nullopt;
+  int64_t cyclesOfLine =
+      rows * vectorsOfLine / std::max<int64_t>(target.getFmaPerCycle(), 1);
+  if (cyclesOfLine >= manyCycles)
+    return Ahead{8 << 10, 1, TileValues::Cache::Second};
+  if (lines >= every)
+    return Ahead{16 << 10, every, TileValues::Cache::Second};
+  return std::nullopt;
+}
+
+std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
+                                                     const Tile &tile,
+                                                     int64_t perLine) {
+  auto type = cast<ShapedType>(input->get().getType());
+  int64_t bits = type.getElementTypeBitWidth();
+  int64_t bytes = type.hasStaticShape() ? type.getNumElements() * bits / 8 : 0;
+  int64_t lines = llvm::divideCeil(tile.vectors * lanes, perLine);
+  return aheadOf(moduleOf(b), bytes, tile.rows, lines, perLine / lanes);
+}
+
+// Where weights are read once, what follows a little later is asked for.
+void ContractionEmitter::prefetchStream(OpOperand *input, const Tile &tile,
+                                        Ahead ahead, int64_t perLine) {
+  int64_t lines = llvm::divideCeil(tile.vectors * lanes, perLine);
+  int64_t bits = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
+  int64_t rowBytes = nest.schedule.getColumns() * bits / 8;
+  Tile next = tile;
+  OpFoldResult &sum = next.loops[nest.roles.reductions.back()];
+  sum = add(b, sum, number(b, llvm::divideCeil(ahead.bytes, rowBytes)));
+  for (int64_t line = 0; line < lines; line += ahead.every) {
+    next.loops[nest.roles.vector] =
+        add(b, tile.loops[nest.roles.vector], number(b, line * perLine));
+    values.prefetch(input->get(), root.getMatchingIndexingMap(input),
+                    next.loops, {}, ahead.cache);
+  }
+}
+
+// Weights come from far away. Where a core had better not ask for all of them,
+// what is left of rows of unknown number asks for little, and of what it reads;
+// or, where that would be nothing, for its part of the next panel behind whole
+// tiles: five to seven rows took 0.77 to 0.93 of the time with AVX2 on Zen 5.
+void ContractionEmitter::prefetchWeights(const Tile &tile) {
+  if (nest.schedule.getOuter() != LoopOrder::Panels)
+    return;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    bool leaves = tile.leaves && input == panels;
+    if (!leaves && !input->get().getDefiningOp<linalg::UnPackOp>())
+      continue;
+    int64_t bits = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
+    int64_t perLine = std::max<int64_t>(8 * lineBytes / bits, 1);
+    bool isRest = nest.row && !getConstantIntValue(nest.sizes[*nest.row]) &&
+                  tile.rows < nest.schedule.getRows();
+    std::optional<Ahead> ahead = aheadOfTile(input, tile, perLine);
+    bool takesAll = ahead && ahead->every == 1,
+         takesPart = isRest && !ahead && readsFarPanels();
+    Turn turn = turnOf(tile, /*ofRows=*/takesAll);
+    if (leaves || isConstantIntValue(turn.count, 1) ||
+        (isRest && !takesAll && !takesPart)) {
+      if (ahead)
+        prefetchStream(input, tile, *ahead, perLine);
+    } else if (takesAll) {
+      prefetchSlice(input, tile, sliceOf(tile, turn, ahead->bytes * 8 / bits),
+                    ahead->cache, perLine);
+    } else {
+      std::optional<int64_t> ifAlone;
+      if (takesPart)
+        ifAlone = 0;
+      prefetchSlice(input, tile, sliceOf(tile, turn, ifAlone),
+                    TileValues::Cache::Second, perLine);
+    }
+  }
+}
+
+} // namespace onnxc::contraction
