@@ -123,6 +123,29 @@ func.func @what_is_repeated_is_read_again(%q: tensor<2x3x?x8xf32>, %k: tensor<2x
   return %y : tensor<2x3x?x?xf32>
 }
 
+// So they are without a dimension for the heads that share them.
+// CHECK-LABEL: @what_is_repeated_along_a_new_dimension_is_read_again
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1 : tensor<2x3x?x8xf32>, tensor<2x?x8xf32>)
+func.func @what_is_repeated_along_a_new_dimension_is_read_again(%q: tensor<2x3x?x8xf32>, %k: tensor<2x?x8xf32>, %n: index,
+    %s: tensor<2x3x?x?xf32>) -> tensor<2x3x?x?xf32> {
+  %e = tensor.empty(%n) : tensor<2x3x?x8xf32>
+  %repeated = linalg.generic {indexing_maps = [affine_map<(h, r, k, d) -> (h, k, d)>, affine_map<(h, r, k, d) -> (h, r, k, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%k : tensor<2x?x8xf32>) outs(%e : tensor<2x3x?x8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x3x?x8xf32>
+  %y = linalg.generic {indexing_maps = [#heads, #keys, #scores],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %repeated : tensor<2x3x?x8xf32>, tensor<2x3x?x8xf32>) outs(%s : tensor<2x3x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %out, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<2x3x?x?xf32>
+  return %y : tensor<2x3x?x?xf32>
+}
+
 #twelve = affine_map<(i, j, k) -> (i, k)>
 #weights = affine_map<(i, j, k) -> (k, j)>
 #products = affine_map<(i, j, k) -> (i, j)>
