@@ -105,6 +105,8 @@ void addLoops(OpPassManager &pm, const Options &) {
   pm.addPass(createHoistSizes());
   addCleanup(pm);
   pm.addPass(createFuseElementwise());
+  pm.addPass(createChooseSingleRows());
+  addCleanup(pm);
   pm.addPass(createFormKernels());
   pm.addPass(createFormLineKernels());
   pm.addPass(createFormRowKernels());

@@ -440,6 +440,26 @@ def ScaleFilters : Pass<"scale-filters", "mlir::ModuleOp"> {
 
 //===-- loops ---------------------------------------------------------------------------------------------------===//
 
+def ChooseSingleRows : Pass<"choose-single-rows", "mlir::ModuleOp"> {
+  let summary = "Lets the run choose how a single row is multiplied";
+  let description = [{
+    A matrix of a run whose columns lie apart, as the keys of an attention, is copied into panels for many rows, and read
+    where it is by a single one. Where an input's size says how many there are, what the rows go through up to the next
+    product stands there for one and for all other numbers. Rows that are as many as columns, as in an encoder, have one
+    form only.
+
+    ```mlir
+    %scores = linalg.generic ... ins(%q, %k : tensor<?x64xf32>, tensor<?x64xf32>)
+    // becomes
+    %scores = scf.if %is_one {
+      %single = linalg.generic ... ins(%q1, %k : tensor<1x64xf32>, tensor<?x64xf32>)
+      ...
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"chosen", "chosen-rows", "products that have a form for a single row">];
+}
+
 def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
   let summary = "Groups contractions with their paddings, start values and epilogues into kernels";
   let description = [{

@@ -334,7 +334,7 @@ int64_t rowsOf(linalg::GenericOp root, const LoopRoles &roles) {
 }
 
 bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
-                      TargetAttr target) {
+                      int64_t count, TargetAttr target) {
   if (!target || isStrict(root->getParentOfType<ModuleOp>()))
     return false;
   unsigned loop = roles.reductions.back();
@@ -347,7 +347,6 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
   SmallVector<unsigned> rows = llvm::filter_to_vector(
       roles.pixels, [&](unsigned loop) { return extents[loop] != 1; });
   constexpr int64_t fewRows = 3;
-  int64_t count = rowsOf(root, roles);
   bool areFew = !ShapedType::isDynamic(count) && count <= fewRows;
   bool isApart = false;
   for (OpOperand *input : root.getDpsInputOperands()) {

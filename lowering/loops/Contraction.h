@@ -89,9 +89,9 @@ bool isWorthPacking(mlir::RankedTensorType operand, int64_t rows,
 // lies apart there and is shared by few rows of a tile or none, but it lies
 // side by side along the sum. On Zen 5, two and three rows took 0.5 to 0.9 of
 // the time so, four 1.5 to 2 times as long as by a copy, and up to eight 0.4 to
-// 0.6 of the time where there is none.
+// 0.6 of the time where there is none. `rows` are those of a tile.
 bool sumsAlongVectors(mlir::linalg::GenericOp root, const LoopRoles &roles,
-                      TargetAttr target);
+                      int64_t rows, TargetAttr target);
 
 // Whether every iteration reads an element of its own and all inputs move with
 // every loop of the output: there is no row for a tile to share anything with,

@@ -508,7 +508,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
                "vector form";
       return;
     }
-    if (sumsAlongVectors(root, *roles, target) || sharesNothing(root, *roles))
+    if (sumsAlongVectors(root, *roles, rowsOf(root, *roles), target) ||
+        sharesNothing(root, *roles))
       return;
     turnCollidingRows(root, *roles, target);
     ContractionAttr alongSum = alongSumOf(root, *roles, target);

@@ -168,17 +168,27 @@ void dropSharedDims(linalg::GenericOp root) {
 
 } // namespace
 
+OpOperand *operandToPack(linalg::GenericOp root, const LoopRoles &roles,
+                         TargetAttr target) {
+  dropSharedDims(root);
+  int64_t lanes =
+      chooseSchedule(root.getContext(), target, shapeOf(root, roles))
+          .getVector();
+  OpOperand *input = columnsApart(root, roles, lanes);
+  bool isPacked = input && lanes >= 2 && lanes <= mostLanesTurned &&
+                  isWorthPacking(cast<RankedTensorType>(input->get().getType()),
+                                 rowsOf(root, roles), target);
+  return isPacked ? input : nullptr;
+}
+
 void packColumns(linalg::GenericOp root, const LoopRoles &roles,
                  TargetAttr target) {
-  dropSharedDims(root);
+  OpOperand *input = operandToPack(root, roles, target);
+  if (!input)
+    return;
   ContractionAttr schedule =
       chooseSchedule(root.getContext(), target, shapeOf(root, roles));
   int64_t lanes = schedule.getVector();
-  OpOperand *input = columnsApart(root, roles, lanes);
-  if (!input || lanes < 2 || lanes > mostLanesTurned ||
-      !isWorthPacking(cast<RankedTensorType>(input->get().getType()),
-                      rowsOf(root, roles), target))
-    return;
   AffineMap map = root.getMatchingIndexingMap(input);
   ColumnPack pack;
   pack.apart =

@@ -10,8 +10,12 @@ namespace onnxc {
 // each.
 bool isStored(mlir::Operation *op);
 
-// Copies such an operand into panels once for all rows, by a kernel of its own,
-// where there are enough rows.
+// Such an operand, if there are enough rows to copy it into panels; null where
+// there is none. Dimensions of one element that operands are read by go.
+mlir::OpOperand *operandToPack(mlir::linalg::GenericOp root,
+                               const LoopRoles &roles, TargetAttr target);
+
+// Copies such an operand into panels once for all rows, by a kernel of its own.
 void packColumns(mlir::linalg::GenericOp root, const LoopRoles &roles,
                  TargetAttr target);
 

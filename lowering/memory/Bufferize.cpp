@@ -6,6 +6,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/IndexMath.h"
 #include "lowering/memory/BufferizationModels.h"
+#include "lowering/memory/Branches.h"
 #include "lowering/memory/Signature.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -339,6 +340,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     if (failed(runOneShotModuleBufferize(module, options, state)))
       return signalPassFailure();
     removeBufferizationAttributesInModule(module);
+    tightenBranches(module);
     findSizes(module);
   }
 };

@@ -207,6 +207,8 @@ accessesOf(Value root, Block *block, const BufferViewFlowAnalysis &views) {
       if (isa<ViewLikeOpInterface, memref::DimOp>(user))
         continue;
       Operation *op = block->findAncestorOpInBlock(*user);
+      if (!op && insideMutuallyExclusiveRegions(user, block->getTerminator()))
+        continue;
       if (!op)
         return std::nullopt;
       accesses.push_back({op, mayWrite(user, alias), place.box});

@@ -155,7 +155,8 @@ struct PackLayouts : impl::PackLayoutsBase<PackLayouts> {
       if (llvm::all_of(root.getDpsInputs(), mayBecomeNumber))
         continue;
       FailureOr<LoopRoles> roles = inferLoopRoles(root);
-      if (failed(roles) || sumsAlongVectors(root, *roles, target) ||
+      if (failed(roles) ||
+          sumsAlongVectors(root, *roles, rowsOf(root, *roles), target) ||
           sharesNothing(root, *roles))
         continue;
       for (OpOperand *input : root.getDpsInputOperands())

@@ -65,7 +65,8 @@ std::optional<Product> matchProduct(linalg::GenericOp root, TargetAttr target) {
   product.root = root;
   product.extents = root.getStaticLoopRanges();
   product.column = roles->vector;
-  product.sumsAlongVectors = sumsAlongVectors(root, *roles, target);
+  product.sumsAlongVectors =
+      sumsAlongVectors(root, *roles, rowsOf(root, *roles), target);
   product.lanes = target.getVectorBits() / element.getIntOrFloatBitWidth();
   product.perCycle = std::max<int64_t>(target.getFmaPerCycle(), 1);
   if (ShapedType::isDynamic(product.extents[product.column]))
