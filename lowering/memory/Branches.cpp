@@ -71,14 +71,14 @@ void copyInBranches(scf::IfOp branches, OpResult result) {
 } // namespace
 
 void tightenBranches(ModuleOp module) {
-  // Inner ones first, whose results outer ones yield.
-  module.walk<WalkOrder::PostOrder>([](scf::IfOp branches) {
+  SmallVector<scf::IfOp> inner; // come first: outer ones yield their results
+  module.walk([&](scf::IfOp branches) { inner.push_back(branches); });
+  for (scf::IfOp branches : inner)
     for (OpResult result : branches->getResults())
       if (isa<MemRefType>(result.getType())) {
         tightenType(branches, result);
         copyInBranches(branches, result);
       }
-  });
 }
 
 } // namespace onnxc

@@ -226,3 +226,43 @@ func.func @model(%x: f32, %sum: memref<f32>) {
   linalg.reduce { arith.addf } ins(%all : memref<8x4xf32>) outs(%sum : memref<f32>) dimensions = [0, 1]
   return
 }
+
+// -----
+
+// Either branch writes to the output; what the other one does there is not done meanwhile.
+// CHECK-LABEL: func.func @model(
+// CHECK-SAME: %[[Y:[^:]*]]: memref<8xf32> {onnxc.output
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.fill {{.*}} outs(%[[Y]]
+// CHECK: linalg.fill {{.*}} outs(%[[Y]]
+// CHECK-NOT: copy
+// CHECK: return
+func.func @model(%c: i1, %x: f32, %z: f32, %y: memref<8xf32> {onnxc.output = 0 : i64}) {
+  scf.if %c {
+    %a = memref.alloc() : memref<8xf32>
+    linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+    memref.copy %a, %y : memref<8xf32> to memref<8xf32>
+  } else {
+    %a = memref.alloc() : memref<8xf32>
+    linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+    memref.copy %a, %y : memref<8xf32> to memref<8xf32>
+  }
+  return
+}
+
+// -----
+
+// The branch itself looks at the output meanwhile.
+// CHECK-LABEL: func.func @model(
+// CHECK: scf.if
+// CHECK: memref.alloc
+// CHECK: linalg.copy
+func.func @model(%c: i1, %x: f32, %y: memref<8xf32> {onnxc.output = 0 : i64}, %w: memref<8xf32> {onnxc.output = 1 : i64}) {
+  scf.if %c {
+    %a = memref.alloc() : memref<8xf32>
+    linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+    linalg.exp ins(%y : memref<8xf32>) outs(%w : memref<8xf32>)
+    memref.copy %a, %y : memref<8xf32> to memref<8xf32>
+  }
+  return
+}
