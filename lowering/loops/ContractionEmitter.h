@@ -89,6 +89,8 @@ private:
   void walkStaticRows(llvm::ArrayRef<int> steps, Tile tile, int64_t extent);
   void walkDynamicRows(llvm::ArrayRef<int> steps, Tile tile);
   bool readsFarPanels();
+  void walkExactRows(llvm::ArrayRef<int> steps, Tile tile,
+                     mlir::OpFoldResult begin, mlir::OpFoldResult end);
   void walkRowRange(llvm::ArrayRef<int> steps, Tile tile,
                     mlir::OpFoldResult begin, mlir::OpFoldResult end);
   void walkWhereInside(llvm::ArrayRef<int> steps, Tile tile);

@@ -325,27 +325,52 @@ bool ContractionEmitter::readsFarPanels() {
          });
 }
 
+// In whole tiles but for a rest and the one in front of it, whose rows are two
+// tiles of half as many each: all tiles fetch the same weights, which takes as
+// long for one row as for a few.
+void ContractionEmitter::walkExactRows(ArrayRef<int> steps, Tile tile,
+                                       OpFoldResult begin, OpFoldResult end) {
+  int64_t most = nest.schedule.getRows();
+  OpFoldResult all = subtract(b, end, begin), whole = floorDivide(b, all, most),
+               rest = subtract(b, all, multiply(b, whole, number(b, most))),
+               shared = minimum(b, whole, minimum(b, rest, number(b, 1))),
+               tail = add(b, rest, multiply(b, shared, number(b, most))),
+               second = multiply(b, shared, floorDivide(b, tail, 2)),
+               first = subtract(b, tail, second);
+  for (int64_t rows = most; rows > 0; --rows) {
+    tile.rows = rows;
+    OpFoldResult tiles =
+        add(b, oneIfEqual(b, first, rows), oneIfEqual(b, second, rows));
+    if (rows == most)
+      tiles = add(b, tiles, subtract(b, whole, shared));
+    OpFoldResult behind = add(b, begin, multiply(b, tiles, number(b, rows)));
+    auto body = [&](OpFoldResult at) {
+      tile.loops[*nest.row] = at;
+      walkWhereInside(steps, tile);
+    };
+    forEach(begin, behind, rows, body, RowTilesStep);
+    begin = behind;
+  }
+}
+
 // In whole tiles and a rest in halves of one. Rows may be computed twice rather
 // than one by one: what all rows are multiplied with comes from further away
 // than they do, so a row alone takes about as long as half a tile.
 void ContractionEmitter::walkRowRange(ArrayRef<int> steps, Tile tile,
                                       OpFoldResult begin, OpFoldResult end) {
   bool isUnknown = !getConstantIntValue(nest.sizes[*nest.row]),
-       repeats = isUnknown && mayRepeatRows(),
-       isExact = isUnknown && readsFarPanels();
+       repeats = isUnknown && mayRepeatRows();
+  if (isUnknown && readsFarPanels())
+    return walkExactRows(steps, tile, begin, end);
   int64_t whole = nest.schedule.getRows();
   OpFoldResult all = subtract(b, end, begin);
   auto tilesOf = [&](OpFoldResult rest, int64_t rows) {
     if (!repeats)
       return floorDivide(b, rest, rows);
-    if (rows == whole)
-      return wholeTiles(b, all, rows);
-    if (llvm::isPowerOf2_64(rows))
-      return noneBelow(b, all, rows, tilesOfRest(b, rest, rows));
-    return oneIfEqual(b, rest, rows);
+    return rows == whole ? wholeTiles(b, all, rows)
+                         : noneBelow(b, all, rows, tilesOfRest(b, rest, rows));
   };
-  for (int64_t rows = whole; rows > 0;
-       rows = isExact ? rows - 1 : llvm::PowerOf2Ceil(rows) / 2) {
+  for (int64_t rows = whole; rows > 0; rows = llvm::PowerOf2Ceil(rows) / 2) {
     tile.rows = rows;
     OpFoldResult tiles = tilesOf(subtract(b, end, begin), rows);
     OpFoldResult behind = add(b, begin, multiply(b, tiles, number(b, rows)));
