@@ -499,12 +499,23 @@ void Emitter::forEachTile(Place at) {
     return tiles(number(b, 0), extent, 1);
   OpFoldResult whole =
       multiply(b, floorDivide(b, extent, tile), number(b, tile));
-  tiles(number(b, 0), whole, tile);
-  auto rest = [&](OpFoldResult begin) {
-    at[tiled] = begin;
-    emitTile(at, subtract(b, extent, begin));
+  OpFoldResult rest = subtract(b, extent, whole);
+  // A tile of all rows but one is as good as a whole one.
+  OpFoldResult isSome = minimum(b, rest, number(b, 1)),
+               isShort = minimum(b, number(b, 1),
+                                 subtract(b, number(b, tile - 1), rest)),
+               shared = multiply(b, multiply(b, isSome, isShort),
+                                 minimum(b, whole, number(b, 1)));
+  OpFoldResult begin = subtract(b, whole, multiply(b, shared, number(b, tile)));
+  OpFoldResult tail = subtract(b, extent, begin);
+  OpFoldResult first =
+      subtract(b, tail, multiply(b, shared, floorDivide(b, tail, 2)));
+  tiles(number(b, 0), begin, tile);
+  auto ofTail = [&](OpFoldResult i) {
+    at[tiled] = add(b, begin, multiply(b, i, first));
+    emitTile(at, minimum(b, first, subtract(b, extent, at[tiled])));
   };
-  forEach(b, whole, extent, tile, rest, marks);
+  forEach(b, number(b, 0), add(b, isSome, shared), 1, ofTail, marks);
 }
 
 void Emitter::emitTile(const Place &at, OpFoldResult rows) {
