@@ -24,8 +24,10 @@ struct Tile {
   // piece of the reduction with whether it begins and ends the sums.
   mlir::OpFoldResult blockBegin, blockEnd, firstPanel, lastPanel, from, to;
   bool begins = true, ends = true;
-  bool leaves = false; // a copy of the panel that it reads
-  bool isAll = false;  // of the rows
+  bool leaves = false;  // a copy of the panel that it reads
+  bool isAll = false;   // of the rows
+  int64_t least = 1;    // rows that there are
+  int64_t together = 1; // panels of a group
 };
 
 // Of the function that code is written to.
@@ -76,8 +78,9 @@ private:
   bool isWorthCopying(mlir::OpOperand *input);
   void copyPanel(mlir::OpOperand *input, Tile tile, Access &scratch);
   void walkRows(llvm::ArrayRef<int> steps, Tile tile);
-  int64_t panelsTogether(const Tile &tile);
-  void walkSingleRow(Tile tile, int64_t panels);
+  int64_t panelsTogether(const Tile &tile, int64_t rows, bool inGroup);
+  void walkTogether(llvm::ArrayRef<int> steps, Tile tile, int64_t panels);
+  void walkFewRows(llvm::ArrayRef<int> steps, Tile tile);
   Access accessOfRoom(const Tile &tile);
   void walkCopied(Tile &tile, llvm::function_ref<void()> first,
                   llvm::function_ref<void()> others);

@@ -397,7 +397,7 @@ void ContractionEmitter::walkPieces(ArrayRef<int> steps, Tile tile) {
 }
 
 void ContractionEmitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
-  forEach(tile.firstPanel, tile.lastPanel, 1, [&](OpFoldResult at) {
+  forEach(tile.firstPanel, tile.lastPanel, tile.together, [&](OpFoldResult at) {
     tile.loops[values.panelLoop()] = at;
     walkPanel(steps, tile);
   });

@@ -34,10 +34,11 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile,
   } else if (ofRows) {
     take(rows, at);
     turn.taken = tile.rows;
+  } else if (readsFarPanels()) { // the last two tiles may be lower ones
+    take(ceilDivide(b, rows, number(b, whole)),
+         ceilDivide(b, at, number(b, whole)));
   } else {
-    take(readsFarPanels()
-             ? ceilDivide(b, rows, number(b, whole))
-             : maximum(b, floorDivide(b, rows, whole), number(b, 1)),
+    take(maximum(b, floorDivide(b, rows, whole), number(b, 1)),
          floorDivide(b, at, whole));
   }
   return turn;

@@ -5,28 +5,40 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include <numeric>
 
 using namespace mlir;
 
 namespace onnxc::contraction {
 
-// Panels that a single row takes at once where it may be all that there are,
-// for its sums in one would wait for each other.
-int64_t ContractionEmitter::panelsTogether(const Tile &tile) {
-  int64_t columns = nest.schedule.getColumns();
+// Panels that so few rows take at once where they may be all that there are,
+// for their sums in one would wait for each other.
+int64_t ContractionEmitter::panelsTogether(const Tile &tile, int64_t rows,
+                                           bool inGroup) {
+  int64_t columns = nest.schedule.getColumns(),
+          group = nest.schedule.getGroup();
   std::optional<int64_t> size =
       getConstantIntValue(nest.sizes[nest.roles.vector]);
   bool isWhole = tile.vectors * lanes == columns && !tile.mask;
   if (!size || !isWhole || !nest.pixels.empty() || !nest.batches.empty() ||
       nest.schedule.getOuter() != LoopOrder::Panels || nest.fold || panels ||
-      nest.schedule.getGroup() > 1 || nest.schedule.getDepth() || alongSum ||
-      backwards || !readsFarPanels())
+      nest.schedule.getDepth() || alongSum || backwards || !readsFarPanels() ||
+      rows >= nest.schedule.getRows())
     return 1;
-  return panelsOfFewRows(*size / columns, tile.vectors);
+  int64_t together = panelsOfFewRows(*size / columns, rows * tile.vectors);
+  return inGroup ? std::gcd(together, group) : together;
 }
 
-// By the first of each group of panels, in the place of all.
-void ContractionEmitter::walkSingleRow(Tile tile, int64_t panels) {
+// All rows, of panels of a group or by the first of such panels in the place of
+// the others.
+void ContractionEmitter::walkTogether(ArrayRef<int> steps, Tile tile,
+                                      int64_t panels) {
+  tile.vectors *= panels;
+  tile.loops[*nest.row] = number(b, 0);
+  tile.isAll = true;
+  tile.together = panels;
+  if (!steps.empty())
+    return walk(steps, tile);
   OpFoldResult panel = tile.loops[values.panelLoop()],
                group = floorDivide(b, panel, panels);
   Value isFirst =
@@ -35,11 +47,33 @@ void ContractionEmitter::walkSingleRow(Tile tile, int64_t panels) {
   auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  tile.rows = 1;
-  tile.vectors *= panels;
-  tile.loops[*nest.row] = number(b, 0);
-  tile.isAll = true;
   emitTile(tile);
+}
+
+// One row, two rows, or more.
+void ContractionEmitter::walkFewRows(ArrayRef<int> steps, Tile tile) {
+  int64_t rows = tile.least,
+          panels = panelsTogether(tile, rows, /*inGroup=*/!steps.empty());
+  if (panels == 1)
+    return walkDynamicRows(steps, tile);
+  Value areAll = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                       asValue(b, nest.sizes[*nest.row]),
+                                       asValue(b, number(b, rows)));
+  auto branch = scf::IfOp::create(b, areAll, /*withElseRegion=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
+    forgetLoads();
+    Tile next = tile;
+    if (block == branch.thenBlock()) {
+      next.rows = rows;
+      walkTogether(steps, next, panels);
+    } else {
+      ++next.least;
+      walkFewRows(steps, next);
+    }
+  }
+  forgetLoads();
 }
 
 void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
@@ -49,21 +83,8 @@ void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
     return walkRowsOfBlock(steps, tile);
   std::optional<int64_t> extent = getConstantIntValue(nest.sizes[*nest.row]);
   const ContractionNest::SizedBorder *border = nest.rowWindow();
-  int64_t panels = extent || !steps.empty() ? 1 : panelsTogether(tile);
-  if (panels > 1) {
-    Value isSingle = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                           asValue(b, nest.sizes[*nest.row]),
-                                           asValue(b, number(b, 1)));
-    auto branch = scf::IfOp::create(b, isSingle, /*withElseRegion=*/true);
-    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(block);
-      forgetLoads();
-      block == branch.thenBlock() ? walkSingleRow(tile, panels)
-                                  : walkDynamicRows(steps, tile);
-    }
-    return forgetLoads();
-  }
+  if (!extent && !border)
+    return walkFewRows(steps, tile);
   if (!extent || (border && !getConstantIntValue(border->size)))
     return walkDynamicRows(steps, tile);
   if (bordersOfRows() == RowBorders::Single)
@@ -337,7 +358,8 @@ void ContractionEmitter::walkExactRows(ArrayRef<int> steps, Tile tile,
                tail = add(b, rest, multiply(b, shared, number(b, most))),
                second = multiply(b, shared, floorDivide(b, tail, 2)),
                first = subtract(b, tail, second);
-  for (int64_t rows = most; rows > 0; --rows) {
+  int64_t least = std::min(tile.least, (most + 1) / 2); // of tiles that share
+  for (int64_t rows = most; rows >= least; --rows) {
     tile.rows = rows;
     OpFoldResult tiles =
         add(b, oneIfEqual(b, first, rows), oneIfEqual(b, second, rows));
