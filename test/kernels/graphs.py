@@ -14,16 +14,20 @@ def words(names):
 
 
 def chain(shape, nodes, weights=None, sizes=None, ranks=None):
-    """A model of one input `x`, whose last node makes `y`. `sizes` are the shapes to run with."""
+    """A model of one input `x`, or of those that `shape` names, whose last node makes `y`. `sizes` are the shapes to run
+    with."""
+    shapes = shape if isinstance(shape, dict) else {"x": shape}
     initializers = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
     nodes = [helper.make_node(op, words(inputs), words(outputs), **attributes)
              for op, inputs, outputs, attributes in nodes]
     sizes_of_y = [None] * (len(shape) if ranks is None else ranks)
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, sizes_of_y)], initializers)
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, given) for name, given in shapes.items()]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, sizes_of_y)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     proto = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    return lambda: (proto, [[normal(*size)] for size in ([shape] if sizes is None else sizes)])
+    runs = [list(shapes.values())] if sizes is None else sizes if isinstance(shape, dict) else [[size] for size in sizes]
+    return lambda: (proto, [[normal(*size, seed=3 + i) for i, size in enumerate(run)] for run in runs])
 
 
 def convolution(shape, filters, kernel, group=1, sizes=None, after=(), before=True, **attributes):

@@ -313,6 +313,33 @@ def rows_of_sequences():
             [[b, n, 40] for b, n in ((1, 1), (1, 2), (2, 7), (3, 33), (1, 130))], 3)
 
 
+def single_rows():
+    """Rows of any number by a matrix of the run, which a single row reads where it is."""
+    sizes = [[n, 70] for n in (1, 2, 7, 8, 9, 40)]
+    yield "any rows by items of the run", chain(
+        {"q": ["n", 48], "k": ["m", 48]}, [("Transpose", "k", "t", {"perm": [1, 0]}), ("MatMul", "q t", "y", {})], None,
+        [[[n, 48], [m, 48]] for n, m in sizes])
+    scores = [("Transpose", "k", "t", {"perm": [0, 1, 3, 2]}), ("MatMul", "q t", "s", {}), ("Mul", "s scale", "w", {})]
+    heads = {"q": ["b", 4, "n", 32], "k": ["b", 4, "m", 32], "v": ["b", 4, "m", 32]}
+    runs = [[[b, 4, n, 32], [b, 4, m, 32], [b, 4, m, 32]] for b in (1, 3) for n, m in (*sizes, (1, 1), (1, 33))]
+    scale = {"scale": np.float32(0.2)}
+    yield "any queries, keys of the run", chain(
+        heads, [*scores, ("Softmax", "w", "p", {}), ("MatMul", "p v", "y", {})], scale, runs, 4)
+    yield "any queries, keys of the run, two products of shares", chain(
+        heads, [*scores, ("Softmax", "w", "p", {}), ("MatMul", "p v", "o", {}), ("ReduceMax", "p last", "l", {}),
+                ("Mul", "o l", "y", {})], scale | {"last": np.int64([-1])}, runs, 4)
+    masked = [("Unsqueeze", "m second", "n", {}), ("Add", "w n", "a", {}), ("Softmax", "a", "p", {}), ("MatMul", "p v", "o", {}),
+              ("Add", "o q", "y", {})]
+    yield "any queries, keys of the run, a mask", chain(
+        heads | {"m": ["b", "n", "m"]}, scores + masked, scale | {"second": np.int64([1])},
+        [[q, k, v, [q[0], q[2], k[2]]] for q, k, v in runs], 4)
+    yield "any queries, keys of the run, twice", chain(
+        {"q": ["b", "n", 32], "k": ["b", "m", 32]},
+        [("Transpose", "k", "t", {"perm": [0, 2, 1]}), ("MatMul", "q t", "s", {}), ("Softmax", "s", "p", {}),
+         ("MatMul", "p k", "q1", {}), ("MatMul", "q1 t", "s1", {}), ("Softmax", "s1", "p1", {}), ("MatMul", "p1 k", "y", {})],
+        None, [[[b, n, 32], [b, m, 32]] for b in (1, 3) for n, m in sizes], 3)
+
+
 def narrow():
     """Functions behind so few columns that lanes of their vectors are idle, of many rows and of one."""
     gelu = [("Div", "b root", "d", {}), ("Erf", "d", "e", {}), ("Add", "e one", "f", {}), ("Mul", "b f", "y", {})]
@@ -382,4 +409,4 @@ def single_steps():
                 (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 
 
-KINDS = (products, few_of_any_rows, rows_of_sequences, narrow, attention, expected_sizes, recurrent)
+KINDS = (products, few_of_any_rows, rows_of_sequences, single_rows, narrow, attention, expected_sizes, recurrent)
