@@ -63,7 +63,7 @@ bool isSymbol(Value size) {
 // a single one. As many keys as queries are no step of decoding.
 std::optional<Chain> chainOf(GenericOp root, TargetAttr target) {
   FailureOr<LoopRoles> roles = inferLoopRoles(root);
-  if (failed(roles) || !root.hasPureTensorSemantics())
+  if (failed(roles) || !root.hasPureTensorSemantics() || !isContraction(root))
     return std::nullopt;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   SmallVector<unsigned> rows = llvm::filter_to_vector(

@@ -124,4 +124,27 @@ func.func @constant_columns(%q: tensor<8x?x64xf32>) -> tensor<8x?x32xf32> {
   } -> tensor<8x?x32xf32>
   return %s : tensor<8x?x32xf32>
 }
+
+// A sum of two tensors, folded, is no product.
+// CHECK-LABEL: @no_product
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @no_product(%x: tensor<?x?x64xf32>, %t: tensor<?x64xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x?x64xf32>
+  %m = tensor.dim %x, %c1 : tensor<?x?x64xf32>
+  %e1 = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s = linalg.generic {indexing_maps = [#all, affine_map<(b, n, m) -> (n, m)>, #row],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %t : tensor<?x?x64xf32>, tensor<?x64xf32>) outs(%z1 : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.addf %a, %b : f32
+    %t1 = arith.addf %o, %p : f32
+    linalg.yield %t1 : f32
+  } -> tensor<?x?xf32>
+  return %s : tensor<?x?xf32>
+}
 }
