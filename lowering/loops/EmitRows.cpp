@@ -573,7 +573,8 @@ void Emitter::emitColumn(RowNest each, const Place &at, OpFoldResult rows) {
 }
 
 // With several panels at once, for a few rows.
-static ContractionAttr withWiderTile(KernelOp product, int64_t rows) {
+static ContractionAttr withWiderTile(KernelOp product, int64_t rows,
+                                     int64_t registers) {
   auto schedule = cast<ContractionAttr>(product.getSchedule());
   linalg::GenericOp root = *findContraction(product);
   int64_t columns = schedule.getColumns(),
@@ -585,7 +586,7 @@ static ContractionAttr withWiderTile(KernelOp product, int64_t rows) {
   if (!isPacked || schedule.getPartial() || ShapedType::isDynamic(all))
     return schedule;
   int64_t panels =
-      panelsOfFewRows(llvm::divideCeil(all, columns), rows * vectors);
+      panelsOfFewRows(llvm::divideCeil(all, columns), rows, vectors, registers);
   return ContractionAttr::get(
       product.getContext(), schedule.getRows(), panels * columns,
       schedule.getVector(), schedule.getOuter(), schedule.getBlock(),
@@ -618,7 +619,8 @@ void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     auto schedule = step.product.getScheduleAttr();
-    step.product.setScheduleAttr(withWiderTile(step.product, count));
+    step.product.setScheduleAttr(
+        withWiderTile(step.product, count, lanes.registers));
     emit(number(b, count));
     step.product.setScheduleAttr(schedule);
   }

@@ -35,11 +35,15 @@ std::vector<RowTiles> equalTiles(int64_t extent, int64_t most) {
              : tiles;
 }
 
-int64_t panelsOfFewRows(int64_t panels, int64_t sumsOfPanel) {
-  constexpr int64_t enoughSums = 8;
+int64_t panelsOfFewRows(int64_t panels, int64_t rows, int64_t vectors,
+                        int64_t registers) {
+  constexpr int64_t enoughSums = 12;
+  auto fits = [&](int64_t together) {
+    int64_t shared = together * vectors, sums = rows * shared;
+    return sums <= enoughSums && (rows == 1 || sums + shared < registers);
+  };
   int64_t together = 1;
-  while (panels % (2 * together) == 0 &&
-         2 * together * sumsOfPanel <= enoughSums)
+  while (panels % (2 * together) == 0 && fits(2 * together))
     together *= 2;
   return together;
 }

@@ -25,8 +25,10 @@ std::vector<RowTiles> balancedTiles(int64_t extent, int64_t most);
 std::vector<RowTiles> equalTiles(int64_t extent, int64_t most);
 
 // How many of `panels` panels of so many vectors a few rows take at once, so
-// that there are enough sums to hide the latency of each; they divide all.
-int64_t panelsOfFewRows(int64_t panels, int64_t sumsOfPanel);
+// that there are enough sums to hide the latency of each; they divide all, and
+// what several rows are multiplied with stays in registers.
+int64_t panelsOfFewRows(int64_t panels, int64_t rows, int64_t vectors,
+                        int64_t registers);
 
 // Which of the loops around rows is cut into tiles, among those along which
 // rows share something, if there are any: the innermost one of enough rows, or

@@ -25,7 +25,9 @@ int64_t ContractionEmitter::panelsTogether(const Tile &tile, int64_t rows,
       nest.schedule.getDepth() || alongSum || backwards || !readsFarPanels() ||
       rows >= nest.schedule.getRows())
     return 1;
-  int64_t together = panelsOfFewRows(*size / columns, rows * tile.vectors);
+  auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
+  int64_t together = panelsOfFewRows(*size / columns, rows, tile.vectors,
+                                     target.getVectorRegisters());
   return inGroup ? std::gcd(together, group) : together;
 }
 
