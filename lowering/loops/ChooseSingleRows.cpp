@@ -177,10 +177,9 @@ private:
     auto fill = dyn_cast<linalg::FillOp>(op);
     if (!fill)
       return false;
-    auto &room = dims[fill.getOutputs()[0]];
-    size_t before = room.size();
-    room = dims.lookup(fill.getResult(0));
-    return room.size() != before;
+    DenseSet<unsigned> found = dims.lookup(fill.getResult(0));
+    DenseSet<unsigned> &room = dims[fill.getOutputs()[0]];
+    return std::exchange(room, found).size() != found.size();
   }
 
   DenseMap<Value, DenseSet<unsigned>> dims;
@@ -284,7 +283,12 @@ void standTwice(Chain &chain) {
     result.replaceAllUsesWith(chosen);
   for (Operation *op : llvm::reverse(ops))
     op->erase();
-  sortTopologically(branch->getBlock());
+  Block *block = branch->getBlock();
+  bool isInOrder = llvm::all_of(branch->getUsers(), [&](Operation *user) {
+    return branch->isBeforeInBlock(block->findAncestorOpInBlock(*user));
+  });
+  if (!isInOrder)
+    sortTopologically(block);
 }
 
 struct ChooseSingleRows : impl::ChooseSingleRowsBase<ChooseSingleRows> {

@@ -6,6 +6,7 @@
 // another; where rows are short, all go as far as the first number that there
 // is for each, which is computed for all of them at once.
 #include "lowering/loops/EmitRows.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/RowProducts.h"
@@ -33,6 +34,8 @@ public:
     for (auto [inside, outside] : llvm::zip(body->getArguments(), arguments))
       buffers[inside] = outside;
     ValueRange outputs = arguments.take_back(kernel.getOutputs().size());
+    if (isa<BlockArgument>(kernel.getYielded().back()))
+      scratch = outputs.back();
     for (auto [yielded, output] : llvm::zip(kernel.getYielded(), outputs))
       assign(yielded, output);
     for (Operation &op : llvm::reverse(body->without_terminator()))
@@ -83,6 +86,15 @@ private:
     return llvm::alignTo(width, vector);
   }
 
+  Value memoryOf(MemRefType type) {
+    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+    if (!scratch || bytes <= mostStackBytes)
+      return memref::AllocaOp::create(b, type, b.getI64IntegerAttr(lineBytes));
+    Value place = arith::ConstantIndexOp::create(b, taken);
+    taken += llvm::alignTo(bytes, lineBytes);
+    return memref::ViewOp::create(b, type, scratch, place, ValueRange());
+  }
+
   Value rowOf(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -92,9 +104,7 @@ private:
     std::optional<int64_t> width = widthWithPadding(value);
     if (width)
       room.back() = *width;
-    Value row = memref::AllocaOp::create(
-        b, MemRefType::get(room, type.getElementType()),
-        b.getI64IntegerAttr(64));
+    Value row = memoryOf(MemRefType::get(room, type.getElementType()));
     if (width) {
       SmallVector<OpFoldResult> zeros(shape.size(), number(b, 0)),
           ones(shape.size(), number(b, 1));
@@ -111,6 +121,8 @@ private:
   unsigned tiled;
   int64_t tile;
   Lanes lanes;
+  Value scratch; // null where the stack holds all rows
+  int64_t taken = 0;
   DenseMap<Value, Value> buffers;
   DenseSet<Value> rows, padded;
 };

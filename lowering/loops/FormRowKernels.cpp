@@ -25,7 +25,7 @@ namespace onnxc {
 namespace {
 
 // A row buffer lies on the stack, and so does a tile of rows.
-constexpr int64_t mostRowBytes = 16 * 1024, mostTileBytes = 80 * 1024;
+constexpr int64_t mostRowBytes = 16 * 1024;
 // Products of fewer rows read their other operand too often.
 constexpr int64_t leastTile = 4;
 // More in one function costs registers, and time to compile.
@@ -39,6 +39,7 @@ struct Group {
   llvm::SmallBitVector shares; // the outer loops along which they share
   int64_t mostRows = std::numeric_limits<int64_t>::max(); // that fit the stack
   int64_t leastRows = 1; // that take as long as what they share is fetched
+  int64_t mostTileBytes = mostStackBytes; // in memory of the kernel's own
 
   unsigned tiled() const { return tiledLoop(outer, shares); }
 };
@@ -297,7 +298,7 @@ Joining joining(const FailureOr<ProductAccess> &access, KernelOp product,
   bool isMore = !ShapedType::isDynamic(rows) && rows >= least &&
                 llvm::SaturatingMultiply<uint64_t>(
                     rows, rowBytes(row, group.outer.size())) > shared;
-  if (!isMore || !computedPanels(product))
+  if (!isMore || !computedFactor(product))
     return apart("what its rows share does not stay in the cache");
   return Joining{least, shares};
 }
@@ -306,18 +307,29 @@ int64_t rowsOfTile(KernelOp product) {
   return cast<ContractionAttr>(product.getSchedule()).getRows();
 }
 
-// Rows of a tile that the stack holds, `row` among others; all of unknown size
-// are outputs.
-int64_t rowsThatFit(const Group &group, Value row) {
+// As many as a tile needs to have at least.
+int64_t rowsNeeded(const Group &group, const Joining &joining) {
+  int64_t rows = group.outer[tiledLoop(group.outer, joining.shares)];
+  int64_t own =
+      ShapedType::isDynamic(rows) ? leastTile : std::min(leastTile, rows);
+  return std::max({own, joining.leastRows, group.leastRows});
+}
+
+// Rows of a tile that the stack holds, `row` among others, or where these are
+// too few, memory of the kernel's own; all of unknown size are outputs.
+int64_t rowsThatFit(const Group &group, Value row, const Joining &joining) {
   int64_t bytes = rowBytes(row, group.outer.size());
-  return bytes == std::numeric_limits<int64_t>::max()
-             ? group.mostRows
-             : std::min(group.mostRows, mostTileBytes / bytes);
+  if (bytes == std::numeric_limits<int64_t>::max())
+    return group.mostRows;
+  int64_t rows = mostStackBytes / bytes;
+  if (rows < rowsNeeded(group, joining))
+    rows = group.mostTileBytes / bytes;
+  return std::min(group.mostRows, rows);
 }
 
 void addProduct(Group &group, KernelOp product, Value row,
                 const Joining &joining) {
-  group.mostRows = rowsThatFit(group, row);
+  group.mostRows = rowsThatFit(group, row, joining);
   group.leastRows = std::max(group.leastRows, joining.leastRows);
   group.shares = joining.shares;
   group.ops.insert(product);
@@ -346,11 +358,7 @@ void chooseTile(Group &group) {
 }
 
 bool fitsTile(const Group &group, Value row, const Joining &joining) {
-  int64_t rows = group.outer[tiledLoop(group.outer, joining.shares)];
-  int64_t own =
-      ShapedType::isDynamic(rows) ? leastTile : std::min(leastTile, rows);
-  return rowsThatFit(group, row) >=
-         std::max({own, joining.leastRows, group.leastRows});
+  return rowsThatFit(group, row, joining) >= rowsNeeded(group, joining);
 }
 
 // Says why products do not join that read rows of `op` as their columns.
@@ -371,7 +379,7 @@ void addProducts(Group &group, TargetAttr target) {
         continue;
       Joining how = joining(outputOf(product), product, operand, group, target);
       if (!how.whyApart && !fitsTile(group, operand, how))
-        how.whyApart = "the stack holds too few of its rows";
+        how.whyApart = "a tile would hold too few of its rows";
       if (how.whyApart) {
         missed(product, "form-row-kernels", group.ops[i]) << how.whyApart;
         continue;
@@ -394,7 +402,7 @@ void addProducts(Group &group, TargetAttr target) {
       Joining how =
           joining(inputOf(product, use), product, use.get(), group, target);
       if (!how.whyApart && !fitsTile(group, use.get(), how))
-        how.whyApart = "the stack holds too few of its rows";
+        how.whyApart = "a tile would hold too few of its rows";
       if (how.whyApart)
         missed(op, "form-row-kernels", product) << how.whyApart;
       if (how.whyApart || needsThroughOutside(product, group, seen, false))
@@ -457,8 +465,10 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   addConsumers(group);
   addProducers(group);
   // Bare machines count their stack.
-  if (target && target.getHeap() && group.ops.size() > 1)
+  if (target && target.getHeap() && group.ops.size() > 1) {
+    group.mostTileBytes = std::max(mostStackBytes, target.getL2ForBlocks() / 2);
     addProducts(group, target);
+  }
   leaveViewsOutside(group);
   if (group.products.empty())
     group.tile = rowsTogether(group, target);
@@ -509,17 +519,36 @@ bool isUsedOutside(Value value, const Group &group) {
   });
 }
 
-// Rows that are too large for the stack are outputs, too, except where they
-// become another one in place.
-bool isTooLarge(Value value, const Group &group) {
-  int64_t most = group.tile == 1 ? mostRowBytes : mostTileBytes / group.tile;
-  if (rowBytes(value, group.outer.size()) <= most)
-    return false;
-  auto isPlaceOfValue = [&](Operation *user) {
+// Whether a tile of rows lies in memory of its own: not where they become
+// another one in place.
+bool hasOwnTile(Value value) {
+  return llvm::none_of(value.getUsers(), [&](Operation *user) {
     auto generic = dyn_cast<linalg::GenericOp>(user);
     return generic && inPlaceInput(generic) == value;
-  };
-  return llvm::none_of(value.getUsers(), isPlaceOfValue);
+  });
+}
+
+uint64_t tileBytes(Value value, const Group &group) {
+  return llvm::SaturatingMultiply<uint64_t>(rowBytes(value, group.outer.size()),
+                                            group.tile);
+}
+
+// Rows that are too large for a tile are outputs, too.
+bool isTooLarge(Value value, const Group &group) {
+  uint64_t most = group.tile == 1 ? mostRowBytes : group.mostTileBytes;
+  return tileBytes(value, group) > most && hasOwnTile(value);
+}
+
+// Bytes of tiles that the stack does not hold, but the kernel's own memory.
+int64_t scratchBytes(const Group &group, ArrayRef<Value> results) {
+  int64_t bytes = 0;
+  for (Operation *op : group.ops)
+    for (Value value : op->getResults())
+      if (group.tile > 1 && !llvm::is_contained(results, value) &&
+          tileBytes(value, group) > uint64_t(mostStackBytes) &&
+          hasOwnTile(value))
+        bytes += llvm::alignTo(tileBytes(value, group), lineBytes);
+  return bytes;
 }
 
 Parts partsOf(const Group &group) {
@@ -609,6 +638,10 @@ void formKernel(const Group &group, TargetAttr target) {
     outputs.push_back(isUsedOutside(result, group)
                           ? emptyLike(builder, result)
                           : scratchLike(builder, result));
+  int64_t scratch = scratchBytes(group, parts.results);
+  if (scratch)
+    outputs.push_back(tensor::EmptyOp::create(
+        builder, loc, ArrayRef<int64_t>{scratch}, builder.getI8Type()));
   auto schedule =
       RowsAttr::get(builder.getContext(), group.outer.size(), group.tile);
   auto kernel = KernelOp::create(builder, loc, schedule,
@@ -630,6 +663,8 @@ void formKernel(const Group &group, TargetAttr target) {
   SmallVector<Value> yielded;
   for (Value result : parts.results)
     yielded.push_back(mapping.lookup(result));
+  if (scratch)
+    yielded.push_back(body->getArguments().back());
   KernelYieldOp::create(builder, loc, yielded);
   bool isInOrder = true;
   for (auto [result, replacement] :

@@ -101,15 +101,13 @@ Value copied(ImplicitLocOpBuilder &b, Value matrix, ArrayRef<int64_t> order,
 
 } // namespace
 
-OpOperand *computedPanels(KernelOp product) {
+OpOperand *computedFactor(KernelOp product) {
   auto schedule = dyn_cast<ContractionAttr>(product.getSchedule());
   FailureOr<linalg::GenericOp> root = findContraction(product);
   if (!schedule || failed(root) || schedule.getVector() == 1)
     return nullptr;
-  LoopRoles roles = *inferLoopRoles(*root);
-  OpOperand *input = inputOfPanels(*root, roles);
-  if (!input || (!unpackOf(input) && !canBePanels(input, *root, roles.vector,
-                                                  schedule.getColumns())))
+  OpOperand *input = inputOfPanels(*root, *inferLoopRoles(*root));
+  if (!input)
     return nullptr;
   Value source = unpackOf(input) ? unpackOf(input).getSource() : input->get();
   auto argument = dyn_cast<BlockArgument>(source);
@@ -123,7 +121,7 @@ void storePanels(KernelOp product, TargetAttr target) {
   // Heads of 64 channels took 1.1 to 1.9 times as long with a copy for one to
   // twelve queries, 1.02 for 24 and 0.99 for 64.
   constexpr int64_t manyRows = 32;
-  OpOperand *operand = computedPanels(product);
+  OpOperand *operand = computedFactor(product);
   if (!operand)
     return;
   linalg::GenericOp root = *findContraction(product);
@@ -133,7 +131,8 @@ void storePanels(KernelOp product, TargetAttr target) {
     return;
   OpOperand *input = inputOfPanels(root, roles);
   int64_t columns = cast<ContractionAttr>(product.getSchedule()).getColumns();
-  if (unpackOf(input) || llvm::none_of(roles.reductions, [&](unsigned sum) {
+  if (unpackOf(input) || !canBePanels(input, root, roles.vector, columns) ||
+      llvm::none_of(roles.reductions, [&](unsigned sum) {
         return rowsCollide(root, input, sum, target) ||
                crowdsSets(input, root, sum, columns, target);
       }))

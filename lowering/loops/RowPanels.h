@@ -5,9 +5,9 @@
 
 namespace onnxc {
 
-// What all rows of the product read, where it is a computed matrix that lies in
-// panels or can be stored in some; null otherwise.
-mlir::OpOperand *computedPanels(KernelOp product);
+// What all rows of the product read along the vectors, where it is a computed
+// matrix; null otherwise.
+mlir::OpOperand *computedFactor(KernelOp product);
 
 // Where the rows of such a matrix share few sets of the cache, copies it into
 // panels in front of the product.
