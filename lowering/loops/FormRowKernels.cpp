@@ -466,7 +466,7 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   addProducers(group);
   // Bare machines count their stack.
   if (target && target.getHeap() && group.ops.size() > 1) {
-    group.mostTileBytes = std::max(mostStackBytes, target.getL2ForBlocks() / 2);
+    group.mostTileBytes = std::max(mostStackBytes, target.getL2Bytes() / 2);
     addProducts(group, target);
   }
   leaveViewsOutside(group);
