@@ -96,21 +96,24 @@ struct SinkBelowConcat : OpRewritePattern<tensor::InsertSliceOp> {
   }
 };
 
-// Where the groups of dimensions that a reshape of a transposed tensor splits
-// or joins begin and how long they are, in the order of the source; and the
-// permutation of single dimensions that puts them into the order of the result.
-Permutation permutationOfGroups(ArrayRef<int64_t> permutation,
-                                ArrayRef<int64_t> sizes) {
-  Permutation starts(permutation.size()), result;
-  int64_t start = 0;
-  for (int64_t i : invertPermutationVector(permutation)) {
-    starts[i] = start;
-    start += sizes[i];
-  }
-  for (auto [first, size] : llvm::zip_equal(starts, sizes))
-    for (int64_t k = 0; k < size; ++k)
-      result.push_back(first + k);
-  return result;
+// Where each dimension of a reshape of a transposed tensor lies in the same
+// reshape of the source. Innermost are no dimensions of one element: what is
+// stacked along one keeps its elements side by side.
+Permutation permutationOfGroups(tensor::ExpandShapeOp op,
+                                ArrayRef<int64_t> permutation) {
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  SmallVector<int64_t> order; // of the result's dimensions in the source
+  SmallVector<int64_t> inverse = invertPermutationVector(permutation);
+  for (int64_t i : inverse)
+    llvm::append_range(order, op.getReassociationIndices()[i]);
+  auto *begin =
+      order.end() - op.getReassociationIndices()[inverse.back()].size();
+  auto isLong = [&](int64_t dim) { return shape[dim] != 1; };
+  auto last =
+      std::find_if(order.rbegin(), std::reverse_iterator(begin), isLong);
+  if (last != std::reverse_iterator(begin))
+    std::rotate(std::prev(last.base()), last.base(), order.end());
+  return invertPermutationVector(order);
 }
 
 struct SinkBelowExpand : OpRewritePattern<tensor::ExpandShapeOp> {
@@ -124,7 +127,7 @@ struct SinkBelowExpand : OpRewritePattern<tensor::ExpandShapeOp> {
     Permutation sizes =
         llvm::map_to_vector(op.getReassociationIndices(),
                             [](auto &group) { return int64_t(group.size()); });
-    Permutation moved = permutationOfGroups(producer.getPermutation(), sizes);
+    Permutation moved = permutationOfGroups(op, producer.getPermutation());
     SmallVector<ReassociationIndices> groups;
     for (int64_t i : inverse) {
       int64_t start = groups.empty() ? 0 : groups.back().back() + 1;

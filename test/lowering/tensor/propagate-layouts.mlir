@@ -110,6 +110,27 @@ func.func @different_layouts_stay(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> t
 
 // -----
 
+// Images that are stacked along a new dimension behind their channels keep channels side by side.
+// CHECK-LABEL: @stacked_behind_channels
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<1x5x8xf32>, %[[Y:[a-z0-9]+]]: tensor<1x5x8xf32>
+// CHECK: tensor.insert_slice %[[X]] into %{{.*}}[0, 0, 0, 0] [1, 5, 1, 8] [1, 1, 1, 1] : tensor<1x5x8xf32> into tensor<1x5x2x8xf32>
+// CHECK: tensor.insert_slice %[[Y]] into %{{.*}}[0, 0, 1, 0]
+// CHECK: linalg.transpose ins(%{{.*}} : tensor<1x5x2x8xf32>) outs(%{{.*}} : tensor<1x8x2x5xf32>) permutation = [0, 3, 2, 1]
+// CHECK-NOT: linalg.transpose
+func.func @stacked_behind_channels(%x: tensor<1x5x8xf32>, %y: tensor<1x5x8xf32>) -> tensor<1x8x2x5xf32> {
+  %e = tensor.empty() : tensor<1x8x5xf32>
+  %tx = linalg.transpose ins(%x : tensor<1x5x8xf32>) outs(%e : tensor<1x8x5xf32>) permutation = [0, 2, 1]
+  %ty = linalg.transpose ins(%y : tensor<1x5x8xf32>) outs(%e : tensor<1x8x5xf32>) permutation = [0, 2, 1]
+  %ex = tensor.expand_shape %tx [[0], [1, 2], [3]] output_shape [1, 8, 1, 5] : tensor<1x8x5xf32> into tensor<1x8x1x5xf32>
+  %ey = tensor.expand_shape %ty [[0], [1, 2], [3]] output_shape [1, 8, 1, 5] : tensor<1x8x5xf32> into tensor<1x8x1x5xf32>
+  %all = tensor.empty() : tensor<1x8x2x5xf32>
+  %0 = tensor.insert_slice %ex into %all[0, 0, 0, 0] [1, 8, 1, 5] [1, 1, 1, 1] : tensor<1x8x1x5xf32> into tensor<1x8x2x5xf32>
+  %1 = tensor.insert_slice %ey into %0[0, 0, 1, 0] [1, 8, 1, 5] [1, 1, 1, 1] : tensor<1x8x1x5xf32> into tensor<1x8x2x5xf32>
+  return %1 : tensor<1x8x2x5xf32>
+}
+
+// -----
+
 // A reshape splits the dimensions where they are; a part goes to its place
 // without the dimension of size one that was made for it.
 // CHECK-LABEL: @parts_are_interleaved
