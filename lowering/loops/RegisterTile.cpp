@@ -351,9 +351,25 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   return shape;
 }
 
-ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
-                               const ContractionShape &shape) {
-  Machine machine = machineOf(target, shape.elementBits);
+// The machine with half vectors, of which it takes two for one where it has one
+// multiply-add of whole vectors per cycle: columns may fill them better.
+static std::optional<Machine> halved(const Machine &machine,
+                                     const ContractionShape &shape) {
+  constexpr int64_t wholeLanes = 16;
+  int64_t half = machine.lanes / 2;
+  if (machine.lanes < wholeLanes || machine.multiplyAdds != 1 ||
+      shape.depthwise || ShapedType::isDynamic(shape.columns) ||
+      llvm::alignTo(shape.columns, half) % machine.lanes == 0)
+    return std::nullopt;
+  Machine other = machine;
+  other.lanes = half;
+  other.multiplyAdds *= 2;
+  return other;
+}
+
+static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
+                                      const ContractionShape &shape,
+                                      const Machine &machine, double &least) {
   if (shape.depthwise) {
     // A tile keeps its sums, a row of taps and one input.
     int64_t taps = std::clamp<int64_t>(shape.taps, 1, 8);
@@ -414,8 +430,24 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
         tile = other;
     }
   }
+  least = costOf(tile, rowExtent, /*wholePanels=*/false);
   return ContractionAttr::get(context, tile.rows, tile.vectors * machine.lanes,
                               machine.lanes, outer);
+}
+
+ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
+                               const ContractionShape &shape) {
+  Machine machine = machineOf(target, shape.elementBits);
+  double least = 0, leastOfHalf = 0;
+  ContractionAttr schedule =
+      chooseSchedule(context, target, shape, machine, least);
+  if (std::optional<Machine> half = halved(machine, shape)) {
+    ContractionAttr other =
+        chooseSchedule(context, target, shape, *half, leastOfHalf);
+    if (leastOfHalf < clearlyLess * least)
+      return other;
+  }
+  return schedule;
 }
 
 ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
