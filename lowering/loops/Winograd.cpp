@@ -135,12 +135,14 @@ Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
   Products best;
   for (int64_t most = 1; most <= rows; ++most) {
     int64_t block = balancedTiles(rows, most).front().rows;
-    bool isFar = block * rowBytes > target.getL2ForBlocks() / 2;
+    // What is a little more than half of L2 stays there for the most part.
+    double half = target.getL2ForBlocks() / 2.0,
+           far = std::clamp((block * rowBytes - half) / half, 0.0, 1.0);
+    bool isFar = far > 0;
     double blocks = llvm::divideCeil(rows, block);
     double streaming = blocks * cyclesOfWeights(weights, target);
-    double cycles =
-        std::max(multiplications, streaming) +
-        (isFar ? 2.0 * rowBytes * rows / target.getL3BytesPerCycle() : 0);
+    double cycles = std::max(multiplications, streaming) +
+                    far * 2.0 * rowBytes * rows / target.getL3BytesPerCycle();
     bool isLittle = !isFar || block * rowBytes <= weights / 4;
     if (cycles < best.cycles || (cycles == best.cycles && isLittle))
       best = {cycles, block};
