@@ -1,6 +1,6 @@
 // RUN: onnxc-opt %s --onnx-to-linalg --canonicalize --cse --fuse-elementwise --form-kernels --canonicalize | FileCheck %s
 module attributes {onnxc.target = #onnxc.target<triple = "x86_64-linux-gnu", cpu = "x86-64-v4", features = "",
-    vector_bits = 512, vector_registers = 32, fma_per_cycle = 1, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64,
+    vector_bits = 512, vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64,
     heap = true, has_f16 = true>} {
 
 // Of 20 columns 12 lanes of 32 are idle: biases stay with the product, the function does not.
