@@ -396,11 +396,16 @@ void ContractionEmitter::walkPieces(ArrayRef<int> steps, Tile tile) {
   piece(number(b, last), number(b, size), false, true);
 }
 
+// Where one tile is all rows, tasks share a group's panels.
 void ContractionEmitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
-  forEach(tile.firstPanel, tile.lastPanel, tile.together, [&](OpFoldResult at) {
+  std::optional<int> walked;
+  if (tile.isAll)
+    walked = RowTilesStep;
+  auto body = [&](OpFoldResult at) {
     tile.loops[values.panelLoop()] = at;
     walkPanel(steps, tile);
-  });
+  };
+  forEach(tile.firstPanel, tile.lastPanel, tile.together, body, walked);
 }
 
 } // namespace contraction

@@ -88,7 +88,8 @@ private:
 
   Value memoryOf(MemRefType type) {
     int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-    if (!scratch || bytes <= mostStackBytes)
+    if (!scratch || bytes <= mostStackBytes ||
+        taken + bytes > cast<MemRefType>(scratch.getType()).getDimSize(0))
       return memref::AllocaOp::create(b, type, b.getI64IntegerAttr(lineBytes));
     Value place = arith::ConstantIndexOp::create(b, taken);
     taken += llvm::alignTo(bytes, lineBytes);

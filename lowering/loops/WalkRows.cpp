@@ -338,9 +338,9 @@ bool ContractionEmitter::readsFarPanels() {
   bool areFar = llvm::any_of(root.getDpsInputs(), [&](Value input) {
     auto type = cast<ShapedType>(input.getType());
     return target && input.getDefiningOp<linalg::UnPackOp>() &&
-           (!type.hasStaticShape() ||
-            type.getNumElements() * type.getElementTypeBitWidth() / 8 >
-                target.getL1Bytes());
+           type.hasStaticShape() &&
+           type.getNumElements() * type.getElementTypeBitWidth() / 8 >
+               target.getL1Bytes();
   });
   return areFar && nest.schedule.getRows() <= mostExactRows &&
          llvm::all_of(root.getIndexingMapsArray(), [](AffineMap map) {

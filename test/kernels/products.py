@@ -249,6 +249,14 @@ def attention():
         ("Transpose", "q", "k", {"perm": [0, 2, 1]}), ("MatMul", "q k", "s", {}), ("Softmax", "s", "p", {}),
         ("MatMul", "p q", "y", {})], {"first": np.int64([0]), "rest": np.int64([-1, 16])},
         [[1, 3, 1, 16], [2, 3, 35, 16], [5, 3, 8, 16]], ranks=3)
+    self_attention = [("Transpose", "x", "k", {"perm": [0, 2, 1]}), ("MatMul", "x k", "s", {}), ("Mul", "s scale", "w", {}),
+                      ("Softmax", "w", "p", {}), ("MatMul", "p x", "y", {})]
+    scale = {"scale": np.float32(0.1)}
+    yield "attention of long rows", chain([1, 4300, 40], self_attention, scale)
+    yield "attention of long rows, any number of queries", chain(
+        {"x": ["n", 24], "k": [24, 5000], "v": [5000, 24]},
+        [("MatMul", "x k", "s", {}), ("Softmax", "s", "p", {}), ("MatMul", "p v", "y", {})], None,
+        [[[n, 24], [24, 5000], [5000, 24]] for n in (1, 2, 7, 8, 9, 20, 33)], 2)
     for causal in (0, 1):  # lengths hide keys, and leave where a causal mask ends
         yield f"projected attention of lengths, causal {causal}", chain([2, 9, 16], [
             ("Attention", "x w b lengths", "y", {"domain": "com.microsoft", "num_heads": 2, "unidirectional": causal})],
