@@ -23,9 +23,6 @@ namespace onnxc {
 
 namespace {
 
-// As many as a kernel of rows has at most.
-constexpr size_t mostOperations = 24;
-
 // What stands there twice.
 struct Chain {
   GenericOp root;
@@ -94,7 +91,7 @@ void addReaders(Chain &chain) {
       continue;
     auto generic = dyn_cast<GenericOp>(op);
     bool isReader = !waits && generic && generic.hasPureTensorSemantics() &&
-                    chain.ops.size() < mostOperations;
+                    chain.ops.size() < mostRowOperations;
     if (isReader)
       chain.ops.insert(op);
     if (!isReader || isContraction(generic))
@@ -114,7 +111,7 @@ void addMakers(Chain &chain) {
                    llvm::all_of(maker->getUsers(), [&](Operation *user) {
                      return chain.ops.contains(user);
                    });
-      if (isOwn && chain.ops.size() < mostOperations)
+      if (isOwn && chain.ops.size() < mostRowOperations)
         chain.ops.insert(maker);
     }
   }
@@ -153,7 +150,7 @@ private:
       if (!dim)
         continue;
       isNew |= dims[operand.get()].insert(*dim).second;
-      if (op.isDpsInit(&operand) && op.hasPureTensorSemantics())
+      if (op.isDpsInit(&operand))
         isNew |= dims[op.getTiedOpResult(&operand)].insert(*dim).second;
     }
     return isNew;

@@ -82,4 +82,16 @@ bool readsNothing(linalg::GenericOp op) {
   });
 }
 
+int64_t rowBytes(Value value, unsigned outer) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  auto type = cast<RankedTensorType>(value.getType());
+  uint64_t bytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
+  for (int64_t size : type.getShape().drop_front(outer)) {
+    if (ShapedType::isDynamic(size))
+      return most;
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size);
+  }
+  return std::min<uint64_t>(bytes, most);
+}
+
 } // namespace onnxc

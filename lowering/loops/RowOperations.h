@@ -29,4 +29,13 @@ bool startsAnew(mlir::linalg::GenericOp op);
 // What nobody wrote, as what is left of a sum of nothing, has no buffer.
 bool readsNothing(mlir::linalg::GenericOp op);
 
+// A row buffer lies on the stack.
+constexpr int64_t mostRowBytes = 16 * 1024;
+// More in one function costs registers, and time to compile.
+constexpr size_t mostRowOperations = 24;
+
+// Of what is behind the `outer` loops around rows; the greatest number where a
+// size is not known.
+int64_t rowBytes(mlir::Value value, unsigned outer);
+
 } // namespace onnxc
