@@ -868,7 +868,7 @@ def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
     of the tile that it stands in.
 
     Scratch (`onnxc.scratch`) becomes a place in the arena that depends on the worker; `onnxc.worker_bytes` says how much
-    each worker after the first one needs before the arena.
+    each worker after the first one needs before the arena, `@model_worker_bytes` where sizes are formulas.
 
     ```mlir
     func.func private @k(%y: memref<640x8xf32>) {
@@ -924,7 +924,8 @@ def PlanArena : Pass<"plan-arena", "mlir::ModuleOp"> {
     Buffers of symbolic size lie above those of static size that live at the same time, each at the highest end of the
     buffers below it that do: offset(i) = max of offset(j) + size(j), computed at entry. Which of symbolic size lie below
     which was planned with every symbol at `symbol-hint`. `@model_arena_bytes` gives the size of the arena, the largest
-    index on overflow; the module attribute `onnxc.arena_bytes` says it where it is a constant.
+    index on overflow; the module attribute `onnxc.arena_bytes` says it where it is a constant. `@model_worker_bytes` is the
+    scratch of the kernel that has most, where the size of some is a formula.
 
     A buffer whose size only the run knows, or that a loop carries into the iteration that allocates it anew, comes from
     `onnxc.allocate`.

@@ -27,11 +27,17 @@ const void *onnxc_weights(const onnxc_model *model, const onnxc_call *call) {
   return distance ? (const char *)&model->weights + distance : NULL;
 }
 
+static uint64_t worker_bytes(const onnxc_model *model, const int64_t *symbols) {
+  onnxc_arena_bytes_fn *formula = onnxc_model_worker_bytes_of(model);
+  return formula ? formula(symbols) : model->worker_bytes;
+}
+
 // What all workers share, and the first one has alone, lies behind the parts of
 // the others. The check of the call has found room for all of them.
-void *onnxc_arena(const onnxc_model *model, const onnxc_call *call) {
+void *onnxc_arena(const onnxc_model *model, const onnxc_call *call,
+                  const int64_t *symbols) {
   uint64_t others = call->parallel ? call->parallel->workers - 1 : 0;
-  return (char *)call->arena + others * model->worker_bytes;
+  return (char *)call->arena + others * worker_bytes(model, symbols);
 }
 
 void *onnxc_allocate(const onnxc_call *call, int64_t bytes) {
@@ -262,7 +268,7 @@ static int32_t check_arena(const onnxc_model *model, const onnxc_call *call,
   uint64_t shared = formula ? formula(symbols) : model->arena_bytes;
   uint64_t workers = call->parallel ? call->parallel->workers : 1;
   uint64_t own = 0;
-  if (__builtin_mul_overflow(workers, model->worker_bytes, &own) ||
+  if (__builtin_mul_overflow(workers, worker_bytes(model, symbols), &own) ||
       __builtin_add_overflow(shared, own, bytes) || *bytes > PTRDIFF_MAX)
     return onnxc_fail(call, ONNXC_ARENA, "arena", NULL);
   if (*bytes == 0)

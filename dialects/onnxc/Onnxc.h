@@ -49,9 +49,11 @@ inline constexpr llvm::StringLiteral workerBytesAttrName = "onnxc.worker_bytes";
 // On a function that does the share of a task: its last three arguments are the
 // worker, the task and how many tasks there are.
 inline constexpr llvm::StringLiteral tasksAttrName = "onnxc.tasks";
-// Functions of the symbols: the size of the arena; the sizes of the dynamic
-// dimensions of the output arguments, in their order.
+// Functions of the symbols: the size of the arena; that of a worker's own part
+// of it, where it is no constant; the sizes of the dynamic dimensions of the
+// output arguments, in their order.
 inline constexpr llvm::StringLiteral arenaBytesName = "model_arena_bytes";
+inline constexpr llvm::StringLiteral workerBytesName = "model_worker_bytes";
 inline constexpr llvm::StringLiteral outputDimsName = "model_output_dims";
 
 } // namespace onnxc

@@ -41,8 +41,13 @@ public:
 private:
   void returnStatus();
   LogicalResult emitArenaBytes();
-  int64_t workerBytes();
-  Value sharedBytes(Value bytes);
+  FailureOr<func::FuncOp> takeFormula(StringRef name);
+  void emitOverArray(StringRef name,
+                     llvm::function_ref<Value(ArrayRef<Value>)> bytesOf);
+  int64_t knownWorkerBytes();
+  bool hasWorkerBytes();
+  Value workerBytes(ArrayRef<Value> symbols);
+  Value sharedBytes(Value bytes, ArrayRef<Value> symbols);
   Value checkedBytes(func::FuncOp formula, ArrayRef<Value> symbols);
   LogicalResult emitOutputDims();
   void emitDescriptor();
@@ -96,6 +101,7 @@ private:
   IntegerType indexType;
   Type ptr, i32, i64;
   bool hasOutputDims = false;
+  func::FuncOp workerFormula; // null where a constant says it
 };
 
 LogicalResult Emitter::emit() {
@@ -135,31 +141,54 @@ LLVM::LLVMFuncOp Emitter::beginFunction(StringRef name, TypeRange inputs,
 
 //===-- Sizes -------------------------------------------------------------===//
 
-// Stage memory's formula takes indices. Callers get two forms of it: over an
-// array for the descriptor, with one argument per symbol for the header.
+// Stage memory's formulas take indices. The descriptor's take an array of
+// symbols, the header's one argument per symbol.
 LogicalResult Emitter::emitArenaBytes() {
-  auto formula = module.lookupSymbol<func::FuncOp>("model_arena_bytes");
-  if (!formula)
+  FailureOr<func::FuncOp> formula = takeFormula(arenaBytesName),
+                          own = takeFormula(workerBytesName);
+  if (failed(formula) || failed(own))
+    return failure();
+  workerFormula = *own;
+  if (workerFormula)
+    emitOverArray("model_worker_bytes_of", [&](ArrayRef<Value> symbols) {
+      return workerBytes(symbols);
+    });
+  if (!*formula)
     return success();
+  emitOverArray("model_arena_bytes_of", [&](ArrayRef<Value> symbols) {
+    return sharedBytes(checkedBytes(*formula, symbols), symbols);
+  });
+  SmallVector<Type> inputs(interface.symbols.size(), i64);
+  LLVM::LLVMFuncOp typed =
+      beginFunction("model_arena_bytes", inputs, i64, LLVM::Linkage::External);
+  SmallVector<Value> values(typed.args_begin(), typed.args_end());
+  LLVM::ReturnOp::create(builder, checkedBytes(*formula, values));
+  return success();
+}
+
+// Null where there is none; its name is free then.
+FailureOr<func::FuncOp> Emitter::takeFormula(StringRef name) {
+  auto formula = module.lookupSymbol<func::FuncOp>(name);
+  if (!formula)
+    return formula;
   size_t symbols = interface.symbols.size();
   if (formula.getNumArguments() != symbols)
     return formula.emitError()
            << "expected " << symbols << " arguments, one for each symbol, got "
            << formula.getNumArguments();
-  formula.setName("model_arena_formula");
+  formula.setName((name + "_formula").str());
   formula.setPrivate();
-  LLVM::LLVMFuncOp overArray =
-      beginFunction("model_arena_bytes_of", ptr, i64, LLVM::Linkage::Internal);
+  return formula;
+}
+
+void Emitter::emitOverArray(
+    StringRef name, llvm::function_ref<Value(ArrayRef<Value>)> bytesOf) {
+  LLVM::LLVMFuncOp function =
+      beginFunction(name, ptr, i64, LLVM::Linkage::Internal);
   SmallVector<Value> values;
-  for (size_t i = 0; i < symbols; ++i)
-    values.push_back(load(i64, element(i64, overArray.getArgument(0), i)));
-  LLVM::ReturnOp::create(builder, sharedBytes(checkedBytes(formula, values)));
-  SmallVector<Type> inputs(symbols, i64);
-  LLVM::LLVMFuncOp typed =
-      beginFunction("model_arena_bytes", inputs, i64, LLVM::Linkage::External);
-  values.assign(typed.args_begin(), typed.args_end());
-  LLVM::ReturnOp::create(builder, checkedBytes(formula, values));
-  return success();
+  for (size_t i = 0; i < interface.symbols.size(); ++i)
+    values.push_back(load(i64, element(i64, function.getArgument(0), i)));
+  LLVM::ReturnOp::create(builder, bytesOf(values));
 }
 
 // The formula answers the largest index where something does not fit; callers
@@ -183,20 +212,29 @@ Value Emitter::checkedBytes(func::FuncOp formula, ArrayRef<Value> symbols) {
   return arith::SelectOp::create(builder, fits, bytes, none);
 }
 
-int64_t Emitter::workerBytes() {
+int64_t Emitter::knownWorkerBytes() {
   auto bytes = module->getAttrOfType<IntegerAttr>(workerBytesAttrName);
   return bytes ? bytes.getInt() : 0;
 }
 
+bool Emitter::hasWorkerBytes() { return workerFormula || knownWorkerBytes(); }
+
+Value Emitter::workerBytes(ArrayRef<Value> symbols) {
+  Value known = constant(i64, knownWorkerBytes());
+  return workerFormula
+             ? arith::MaxUIOp::create(builder, known,
+                                      checkedBytes(workerFormula, symbols))
+             : known;
+}
+
 // What stays where one worker's part is taken off; there may be no number.
-Value Emitter::sharedBytes(Value bytes) {
-  if (!workerBytes())
+Value Emitter::sharedBytes(Value bytes, ArrayRef<Value> symbols) {
+  if (!hasWorkerBytes())
     return bytes;
   Value none = constant(i64, -1);
   Value exists =
       arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, bytes, none);
-  Value rest =
-      arith::SubIOp::create(builder, bytes, constant(i64, workerBytes()));
+  Value rest = arith::SubIOp::create(builder, bytes, workerBytes(symbols));
   return arith::SelectOp::create(builder, exists, rest, none);
 }
 
@@ -328,8 +366,8 @@ void Emitter::emitDescriptor() {
   descriptor.addInteger(32, interface.outputs.size());
   descriptor.addInteger(32, interface.symbols.size());
   descriptor.addInteger(64, 0); // cpu_features: codegen fills it
-  descriptor.addInteger(64, arena ? arena.getInt() - workerBytes() : 0);
-  descriptor.addInteger(64, workerBytes());
+  descriptor.addInteger(64, arena ? arena.getInt() - knownWorkerBytes() : 0);
+  descriptor.addInteger(64, knownWorkerBytes());
   descriptor.addInteger(64, weightsBytes);
   descriptor.addAbsent(); // name: codegen fills it
   descriptor.addOffset(internText(module, "onnxc 0.1.0"));
@@ -353,7 +391,10 @@ void Emitter::emitDescriptor() {
   hasOutputDims ? descriptor.addOffset("model_output_dims_of")
                 : descriptor.addAbsent();
   weightsBytes ? descriptor.addOffset(weightsSymbol) : descriptor.addAbsent();
-  for (int i = 0; i < 6; ++i) // weights_file: codegen fills it; reserved
+  descriptor.addAbsent(); // weights_file: codegen fills it
+  workerFormula ? descriptor.addOffset("model_worker_bytes_of")
+                : descriptor.addAbsent();
+  for (int i = 0; i < 4; ++i) // reserved
     descriptor.addAbsent();
   if (weightsBytes) {
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), weightsBytes);
@@ -421,9 +462,9 @@ void Emitter::emitCall() {
     firstDim += output.dims.size();
   }
   size_t count = args.size();
-  Value arena = workerBytes() ? abi::callSupport(builder, "onnxc_arena", ptr,
-                                                 {descriptor, call})
-                              : fieldOfCall(abi::callArena);
+  Value arena = hasWorkerBytes() ? abi::callSupport(builder, "onnxc_arena", ptr,
+                                                    {descriptor, call, symbols})
+                                 : fieldOfCall(abi::callArena);
   args[count - 3] = abi::bytesAt(builder, arena, indexType);
   Value weights =
       abi::callSupport(builder, "onnxc_weights", ptr, {descriptor, call});

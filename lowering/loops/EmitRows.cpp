@@ -9,6 +9,7 @@
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
+#include "lowering/loops/RowMemory.h"
 #include "lowering/loops/RowProducts.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,8 +29,10 @@ namespace {
 class RowBuffers {
 public:
   RowBuffers(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange arguments,
-             int64_t outer, unsigned tiled, int64_t tile, Lanes lanes)
-      : b(b), outer(outer), tiled(tiled), tile(tile), lanes(lanes) {
+             int64_t outer, unsigned tiled, int64_t tile, Lanes lanes,
+             DenseSet<Value> inScratch)
+      : b(b), outer(outer), tiled(tiled), tile(tile), lanes(lanes),
+        inScratch(std::move(inScratch)) {
     Block *body = kernel.getBodyBlock();
     for (auto [inside, outside] : llvm::zip(body->getArguments(), arguments))
       buffers[inside] = outside;
@@ -86,33 +89,35 @@ private:
     return llvm::alignTo(width, vector);
   }
 
-  Value memoryOf(MemRefType type) {
-    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-    if (!scratch || bytes <= mostStackBytes ||
-        taken + bytes > cast<MemRefType>(scratch.getType()).getDimSize(0))
+  Value memoryOf(Value value, ArrayRef<OpFoldResult> room) {
+    Type element = getElementTypeOrSelf(value);
+    SmallVector<int64_t> shape;
+    SmallVector<Value> sizes;
+    dispatchIndexOpFoldResults(room, sizes, shape);
+    auto type = MemRefType::get(shape, element);
+    if (!inScratch.contains(value))
       return memref::AllocaOp::create(b, type, b.getI64IntegerAttr(lineBytes));
-    Value place = arith::ConstantIndexOp::create(b, taken);
-    taken += llvm::alignTo(bytes, lineBytes);
-    return memref::ViewOp::create(b, type, scratch, place, ValueRange());
+    Value place = asValue(b, taken);
+    taken = add(b, taken, bytesOfRoom(b, element, room));
+    return memref::ViewOp::create(b, type, scratch, place, sizes);
   }
 
   Value rowOf(Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    std::fill_n(shape.begin(), outer, 1);
-    shape[tiled] = tile;
-    SmallVector<int64_t> room = shape;
+    SmallVector<OpFoldResult> sizes = sizesOfTile(b, value, outer, tiled, tile),
+                              room = sizes;
     std::optional<int64_t> width = widthWithPadding(value);
     if (width)
-      room.back() = *width;
-    Value row = memoryOf(MemRefType::get(room, type.getElementType()));
-    if (width) {
-      SmallVector<OpFoldResult> zeros(shape.size(), number(b, 0)),
-          ones(shape.size(), number(b, 1));
-      row = memref::SubViewOp::create(
-          b, row, zeros, getAsIndexOpFoldResult(b.getContext(), shape), ones);
-      padded.insert(row);
+      room.back() = number(b, *width);
+    else if (inScratch.contains(value))
+      room = roomInScratch(b, getElementTypeOrSelf(value), sizes);
+    Value row = memoryOf(value, room);
+    if (room.back() != sizes.back()) {
+      SmallVector<OpFoldResult> zeros(sizes.size(), number(b, 0)),
+          ones(sizes.size(), number(b, 1));
+      row = memref::SubViewOp::create(b, row, zeros, sizes, ones);
     }
+    if (width)
+      padded.insert(row);
     rows.insert(row);
     return row;
   }
@@ -122,8 +127,9 @@ private:
   unsigned tiled;
   int64_t tile;
   Lanes lanes;
-  Value scratch; // null where the stack holds all rows
-  int64_t taken = 0;
+  Value scratch;                     // null where the stack holds all rows
+  OpFoldResult taken = number(b, 0); // of it
+  DenseSet<Value> inScratch;
   DenseMap<Value, Value> buffers;
   DenseSet<Value> rows, padded;
 };
@@ -196,12 +202,13 @@ class Emitter {
 public:
   // `own` is a copy of the kernel that may be changed.
   Emitter(ImplicitLocOpBuilder &b, KernelOp own, ValueRange arguments,
-          RowsAttr schedule, Lanes lanes)
+          RowsAttr schedule, Lanes lanes, DenseSet<Value> inScratch)
       : b(b), body(own.getBodyBlock()), outer(schedule.getOuter()),
         tiled(tiledLoop(extentsOf(body, outer), shares())),
         tile(schedule.getTile()), lanes(lanes),
-        buffers(b, own, arguments, outer, tiled, tile, lanes), sizes(outer),
-        firstMerged(tiled) {}
+        buffers(b, own, arguments, outer, tiled, tile, lanes,
+                std::move(inScratch)),
+        sizes(outer), firstMerged(tiled) {}
 
   LogicalResult addSteps();
   LogicalResult emit() {
@@ -641,18 +648,33 @@ void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
 
 } // namespace
 
+// Those that outlineRows() made room for.
+static DenseSet<Value> tilesInScratch(Block *body, RowsAttr schedule) {
+  DenseSet<Value> tiles;
+  for (Operation &op : body->without_terminator())
+    for (Value value : op.getResults())
+      if (isa<linalg::GenericOp, KernelOp>(op) &&
+          isInScratch(value, schedule.getOuter(), schedule.getTile()))
+        tiles.insert(value);
+  for (Value output : body->getTerminator()->getOperands())
+    tiles.erase(output);
+  return tiles;
+}
+
 LogicalResult emitRows(ImplicitLocOpBuilder &b, KernelOp kernel,
                        ValueRange arguments) {
   // Other kernels are compared with this one: its body stays.
   auto own = cast<KernelOp>(kernel->clone());
   llvm::scope_exit drop([&] { own->erase(); });
   Block *body = own.getBodyBlock();
+  auto schedule = cast<RowsAttr>(kernel.getSchedule());
+  DenseSet<Value> inScratch = tilesInScratch(body, schedule);
   prepare(b, body);
   for (auto [inside, outside] : llvm::zip(body->getArguments(), arguments))
     if (!isa<ShapedType>(inside.getType()))
       inside.replaceAllUsesWith(outside);
-  auto schedule = cast<RowsAttr>(kernel.getSchedule());
-  Emitter emitter(b, own, arguments, schedule, lanesOf(kernel));
+  Emitter emitter(b, own, arguments, schedule, lanesOf(kernel),
+                  std::move(inScratch));
   if (failed(emitter.addSteps()))
     return kernel.emitOpError("has an index that is not linear");
   return emitter.emit();

@@ -9,10 +9,6 @@ namespace onnxc {
 // with it. So several such rows go through a body together.
 constexpr int64_t mostShortRowBytes = 1024;
 
-// The stack holds so much of a tile of rows. What is larger has a place in the
-// kernel's scratch of bytes, its last output.
-constexpr int64_t mostStackBytes = 80 * 1024;
-
 // `arguments` are the kernel's operands in a function of its own.
 llvm::LogicalResult emitRows(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                              mlir::ValueRange arguments);

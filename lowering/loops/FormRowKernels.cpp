@@ -286,7 +286,7 @@ int64_t rowsNeeded(const Group &group, const Joining &joining) {
 }
 
 // Rows of a tile that the stack holds, `row` among others, or where these are
-// too few, memory of the kernel's own; all of unknown size are outputs.
+// too few, memory of the kernel's own, which has room for all of unknown size.
 int64_t rowsThatFit(const Group &group, Value row, const Joining &joining) {
   int64_t bytes = rowBytes(row, group.outer.size());
   if (bytes == std::numeric_limits<int64_t>::max())

@@ -4,6 +4,7 @@
 #include "lowering/loops/IndexMath.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowGroup.h"
+#include "lowering/loops/RowMemory.h"
 #include "lowering/loops/RowOperations.h"
 #include "lowering/loops/RowPanels.h"
 #include "lowering/loops/RowProducts.h"
@@ -55,35 +56,32 @@ bool isUsedOutside(Value value, const RowGroup &group) {
   });
 }
 
-// Whether a tile of rows lies in memory of its own: not where they become
-// another one in place.
-bool hasOwnTile(Value value) {
-  return llvm::none_of(value.getUsers(), [&](Operation *user) {
-    auto generic = dyn_cast<linalg::GenericOp>(user);
-    return generic && inPlaceInput(generic) == value;
-  });
-}
-
-uint64_t tileBytes(Value value, const RowGroup &group) {
-  return llvm::SaturatingMultiply<uint64_t>(rowBytes(value, group.outer.size()),
-                                            group.tile);
-}
-
 // Rows that are too large for a tile are outputs, too.
 bool isTooLarge(Value value, const RowGroup &group) {
+  unsigned outer = group.outer.size();
+  bool isOfAnySize =
+      rowBytes(value, outer) == std::numeric_limits<int64_t>::max();
+  if (isOfAnySize && hasSizesOfEntry(value))
+    return false;
   uint64_t most = group.tile == 1 ? mostRowBytes : group.mostTileBytes;
-  return tileBytes(value, group) > most && hasOwnTile(value);
+  return tileBytes(value, outer, group.tile) > most && hasOwnTile(value);
 }
 
 // Bytes of tiles that the stack does not hold, but the kernel's own memory.
-int64_t scratchBytes(const RowGroup &group, ArrayRef<Value> results) {
-  int64_t bytes = 0;
-  for (Operation *op : group.ops)
-    for (Value value : op->getResults())
-      if (group.tile > 1 && !llvm::is_contained(results, value) &&
-          tileBytes(value, group) > uint64_t(mostStackBytes) &&
-          hasOwnTile(value))
-        bytes += llvm::alignTo(tileBytes(value, group), lineBytes);
+OpFoldResult scratchBytes(ImplicitLocOpBuilder &b, const RowGroup &group,
+                          const Parts &parts) {
+  unsigned outer = group.outer.size();
+  OpFoldResult bytes = number(b, 0);
+  for (Operation *op : parts.ops)
+    for (Value value : op->getResults()) {
+      if (llvm::is_contained(parts.results, value) ||
+          !isInScratch(value, outer, group.tile))
+        continue;
+      Type element = getElementTypeOrSelf(value);
+      SmallVector<OpFoldResult> room = roomInScratch(
+          b, element, sizesOfTile(b, value, outer, group.tiled(), group.tile));
+      bytes = add(b, bytes, bytesOfRoom(b, element, room));
+    }
   return bytes;
 }
 
@@ -176,10 +174,12 @@ void outlineRows(const RowGroup &group, TargetAttr target) {
     outputs.push_back(isUsedOutside(result, group)
                           ? emptyLike(builder, result)
                           : scratchLike(builder, result));
-  int64_t scratch = scratchBytes(group, parts.results);
-  if (scratch)
-    outputs.push_back(tensor::EmptyOp::create(
-        builder, loc, ArrayRef<int64_t>{scratch}, builder.getI8Type()));
+  ImplicitLocOpBuilder b(loc, builder);
+  OpFoldResult scratch = scratchBytes(b, group, parts);
+  bool hasScratch = !isConstantIntValue(scratch, 0);
+  if (hasScratch)
+    outputs.push_back(
+        tensor::EmptyOp::create(b, ArrayRef(scratch), b.getI8Type()));
   auto schedule =
       RowsAttr::get(builder.getContext(), group.outer.size(), group.tile);
   auto kernel = KernelOp::create(builder, loc, schedule,
@@ -201,7 +201,7 @@ void outlineRows(const RowGroup &group, TargetAttr target) {
   SmallVector<Value> yielded;
   for (Value result : parts.results)
     yielded.push_back(mapping.lookup(result));
-  if (scratch)
+  if (hasScratch)
     yielded.push_back(body->getArguments().back());
   KernelYieldOp::create(builder, loc, yielded);
   bool isInOrder = true;

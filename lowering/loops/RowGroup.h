@@ -1,7 +1,7 @@
 // What form-row-kernels puts into one kernel.
 #pragma once
 #include "dialects/onnxc/Onnxc.h"
-#include "lowering/loops/EmitRows.h"
+#include "lowering/loops/RowMemory.h"
 #include "lowering/loops/RowTiles.h"
 #include "llvm/ADT/SetVector.h"
 

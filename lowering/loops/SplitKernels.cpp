@@ -305,6 +305,7 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     SmallVector<std::pair<func::FuncOp, Value>> divided;
     int64_t workerBytes = 0;
+    bool hasAnySize = false;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto work =
           dyn_cast_or_null<IntegerAttr>(function->removeAttr(workAttrName));
@@ -320,16 +321,20 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
       Splitter splitter(function, std::move(*found));
       if (!splitter.chooseTasks(work.getInt()))
         continue;
+      bool isOfAnySize = hasScratchOfAnySize(function);
       divided.push_back({function, splitter.addArguments()});
       splitter.split();
       function->setAttr(tasksAttrName, Builder(&getContext()).getUnitAttr());
       for (func::CallOp call : calls)
         passTasks(call, splitter.tasksOf(call));
       workerBytes = std::max(workerBytes, *scratch);
+      hasAnySize |= isOfAnySize;
     }
     for (auto [function, worker] : divided)
-      giveScratchToWorkers(function, callsOf[function.getName()], worker,
-                           workerBytes);
+      giveScratchToWorkers(function, callsOf[function.getName()], worker);
+    if (Operation *formula = getOperation().lookupSymbol(workerBytesName);
+        formula && !hasAnySize)
+      formula->erase();
     if (workerBytes)
       getOperation()->setAttr(
           workerBytesAttrName,

@@ -3,6 +3,7 @@
 // for as many as there are (EmitModelDescriptor). So nothing grows where there
 // is one worker alone.
 #include "lowering/loops/WorkerScratch.h"
+#include "lowering/loops/IndexMath.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/memory/ArenaFormula.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,11 +21,15 @@ unsigned scratchCount(func::FuncOp function) {
   return count ? count.getInt() : 0;
 }
 
-int64_t paddedBytes(Type type) {
+bool isOfAnySize(Type type) { return !cast<MemRefType>(type).hasStaticShape(); }
+
+int64_t fixedBytes(Type type) {
   auto memref = cast<MemRefType>(type);
-  return llvm::alignTo(memref.getNumElements() *
-                           memref.getElementTypeBitWidth() / 8,
-                       arenaAlignment);
+  return isOfAnySize(type)
+             ? 0
+             : llvm::alignTo(memref.getNumElements() *
+                                 memref.getElementTypeBitWidth() / 8,
+                             arenaAlignment);
 }
 
 memref::ViewOp placeOf(Value scratch) {
@@ -34,6 +39,34 @@ memref::ViewOp placeOf(Value scratch) {
   return view && isa<BlockArgument>(view.getSource()) ? view : memref::ViewOp();
 }
 
+// Of one scratch argument: what the function gets in its place.
+struct Place {
+  BlockArgument scratch;
+  MemRefType type;
+  Value planned;           // offset of the first worker's
+  SmallVector<Value> size; // where only the run knows it
+  OpFoldResult within;     // offset in a worker's own memory
+
+  OpFoldResult paddedBytes(ImplicitLocOpBuilder &b) const {
+    if (size.empty())
+      return number(b, fixedBytes(type));
+    OpFoldResult line = number(b, arenaAlignment);
+    return multiply(b, ceilDivide(b, size.front(), line), line);
+  }
+};
+
+void passPlaces(func::CallOp call, unsigned first, unsigned count) {
+  SmallVector<Value> operands(call.getOperands().take_front(first));
+  ValueRange scratch = call.getOperands().slice(first, count);
+  operands.push_back(placeOf(scratch.front()).getSource());
+  for (Value value : scratch) {
+    operands.push_back(placeOf(value).getByteShift());
+    llvm::append_range(operands, placeOf(value).getSizes());
+  }
+  llvm::append_range(operands, call.getOperands().drop_front(first + count));
+  call.getOperandsMutable().assign(operands);
+}
+
 } // namespace
 
 std::optional<int64_t> scratchBytes(func::FuncOp function,
@@ -41,9 +74,12 @@ std::optional<int64_t> scratchBytes(func::FuncOp function,
   unsigned count = scratchCount(function);
   int64_t bytes = 0;
   for (Type type : function.getArgumentTypes().take_back(count)) {
-    if (!cast<MemRefType>(type).getLayout().isIdentity())
+    auto memref = cast<MemRefType>(type);
+    bool isBytes =
+        memref.getRank() == 1 && memref.getElementType().isInteger(8);
+    if (!memref.getLayout().isIdentity() || (isOfAnySize(type) && !isBytes))
       return std::nullopt;
-    bytes += paddedBytes(type);
+    bytes += fixedBytes(type);
   }
   for (func::CallOp call : calls)
     for (Value scratch : call.getOperands().take_back(count))
@@ -52,46 +88,50 @@ std::optional<int64_t> scratchBytes(func::FuncOp function,
   return bytes;
 }
 
+bool hasScratchOfAnySize(func::FuncOp function) {
+  return llvm::any_of(
+      function.getArgumentTypes().take_back(scratchCount(function)),
+      isOfAnySize);
+}
+
 void giveScratchToWorkers(func::FuncOp function, ArrayRef<func::CallOp> calls,
-                          Value worker, int64_t workerBytes) {
+                          Value worker) {
   unsigned count = scratchCount(function);
   if (count == 0)
     return;
+  unsigned first = cast<BlockArgument>(worker).getArgNumber() - count;
+  for (func::CallOp call : calls)
+    passPlaces(call, first, count);
   auto b =
       ImplicitLocOpBuilder::atBlockBegin(function.getLoc(), &function.front());
-  unsigned first = cast<BlockArgument>(worker).getArgNumber() - count;
-  auto constant = [&](int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
+  unsigned next = first;
+  auto addArgument = [&](Type type) -> Value {
+    (void)function.insertArgument(next, type, {}, function.getLoc());
+    return function.getArgument(next++);
   };
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, worker, constant(0));
-  Value own = arith::MulIOp::create(b, worker, constant(-workerBytes));
-  auto arenaType = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
-  (void)function.insertArgument(first, arenaType, {}, function.getLoc());
-  Value arena = function.getArgument(first);
-  int64_t within = 0;
-  for (unsigned i = 0; i < count; ++i) {
-    BlockArgument scratch = function.getArgument(first + 1 + i);
-    auto type = cast<MemRefType>(scratch.getType());
-    (void)function.insertArgument(first + 1 + i, b.getIndexType(), {},
-                                  function.getLoc());
-    Value planned = function.getArgument(first + 1 + i);
-    Value offset = arith::SelectOp::create(
-        b, isFirst, planned, arith::AddIOp::create(b, own, constant(within)));
-    scratch.replaceAllUsesWith(
-        memref::ViewOp::create(b, type, arena, offset, ValueRange())
-            .getResult());
-    (void)function.eraseArgument(first + 2 + i);
-    within += paddedBytes(type);
+  Value arena =
+      addArgument(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+  SmallVector<Place> places(count);
+  OpFoldResult end = number(b, 0);
+  for (Place &place : places) {
+    place.type = cast<MemRefType>(function.getArgument(next).getType());
+    place.planned = addArgument(b.getIndexType());
+    if (isOfAnySize(place.type))
+      place.size.push_back(addArgument(b.getIndexType()));
+    place.scratch = function.getArgument(next++);
+    place.within = end;
+    end = add(b, end, place.paddedBytes(b));
   }
-  for (func::CallOp call : calls) {
-    SmallVector<Value> operands(call.getOperands().take_front(first));
-    ValueRange scratch = call.getOperands().slice(first, count);
-    operands.push_back(placeOf(scratch.front()).getSource());
-    for (Value value : scratch)
-      operands.push_back(placeOf(value).getByteShift());
-    llvm::append_range(operands, call.getOperands().drop_front(first + count));
-    call.getOperandsMutable().assign(operands);
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, worker,
+                                        asValue(b, number(b, 0)));
+  OpFoldResult own = multiply(b, worker, subtract(b, number(b, 0), end));
+  for (Place &place : places) {
+    Value offset = arith::SelectOp::create(
+        b, isFirst, place.planned, asValue(b, add(b, own, place.within)));
+    Value memory =
+        memref::ViewOp::create(b, place.type, arena, offset, place.size);
+    place.scratch.replaceAllUsesWith(memory);
+    (void)function.eraseArgument(place.scratch.getArgNumber());
   }
 }
 

@@ -153,6 +153,58 @@ unsigned indexBits(ModuleOp module) {
   return target ? target.getIndexBits() : 64;
 }
 
+// A function of the symbols that gives a number of bytes.
+class SymbolFunction {
+public:
+  SymbolFunction(func::FuncOp model, StringRef name)
+      : builder(model.getLoc(), model.getContext()) {
+    auto module = model->getParentOfType<ModuleOp>();
+    symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
+    builder.setInsertionPointAfter(model);
+    Type index = builder.getIndexType();
+    SmallVector<Type> inputs(symbols ? symbols.size() : 0, index);
+    auto function = func::FuncOp::create(
+        builder, name, builder.getFunctionType(inputs, index));
+    function.setPrivate();
+    block = function.addEntryBlock();
+    builder.setInsertionPointToStart(block);
+    checked.emplace(builder, indexBits(module));
+    for (Value symbol : block->getArguments())
+      checked->checkSize(symbol);
+    formulas.emplace(
+        builder,
+        [this](BlockArgument input, int64_t dim) -> Value {
+          auto name = builder.getStringAttr(symbolOf(input, dim));
+          return block->getArgument(llvm::find(symbols, name) -
+                                    symbols.begin());
+        },
+        [this](Operation *op) { checked->check(op); });
+  }
+  SymbolFunction(const SymbolFunction &) = delete;
+
+  Arithmetic &arithmetic() { return *checked; }
+
+  Value bytesOf(memref::AllocOp alloc) {
+    SmallVector<Value> sizes;
+    for (Value size : alloc.getDynamicSizes()) {
+      sizes.push_back(formulas->valueOf(size));
+      checked->checkSize(sizes.back());
+    }
+    return emitBytes(*checked, alloc.getType(), sizes);
+  }
+
+  void finish(Value bytes) {
+    func::ReturnOp::create(builder, checked->valueOrLargest(bytes));
+  }
+
+private:
+  ImplicitLocOpBuilder builder;
+  ArrayAttr symbols;
+  Block *block;
+  std::optional<CheckedArithmetic> checked;
+  std::optional<EntryFormulas> formulas;
+};
+
 } // namespace
 
 int64_t elementBytes(MemRefType type) {
@@ -194,38 +246,41 @@ SmallVector<Value> emitOffsets(func::FuncOp model, const StackedPlan &plan,
 
 void emitArenaBytes(func::FuncOp model, const StackedPlan &plan,
                     ArrayRef<memref::AllocOp> allocs) {
-  auto module = model->getParentOfType<ModuleOp>();
-  auto symbols = module->getAttrOfType<ArrayAttr>(symbolsAttrName);
-  size_t count = symbols ? symbols.size() : 0;
-  ImplicitLocOpBuilder builder(model.getLoc(), model.getContext());
-  builder.setInsertionPointAfter(model);
-  Type index = builder.getIndexType();
-  auto type = builder.getFunctionType(SmallVector<Type>(count, index), index);
-  auto func = func::FuncOp::create(builder, arenaBytesName, type);
-  func.setPrivate();
-  Block *block = func.addEntryBlock();
-  builder.setInsertionPointToStart(block);
-  CheckedArithmetic arithmetic(builder, indexBits(module));
-  for (Value symbol : block->getArguments())
-    arithmetic.checkSize(symbol);
-  EntryFormulas formulas(
-      builder,
-      [&](BlockArgument input, int64_t dim) -> Value {
-        auto name = builder.getStringAttr(symbolOf(input, dim));
-        return block->getArgument(llvm::find(symbols, name) - symbols.begin());
-      },
-      [&](Operation *op) { arithmetic.check(op); });
-  SmallVector<Value> bytes;
-  for (memref::AllocOp alloc : allocs) {
-    SmallVector<Value> sizes;
-    for (Value size : alloc.getDynamicSizes()) {
-      sizes.push_back(formulas.valueOf(size));
-      arithmetic.checkSize(sizes.back());
+  SymbolFunction function(model, arenaBytesName);
+  SmallVector<Value> bytes = llvm::map_to_vector(
+      allocs, [&](memref::AllocOp alloc) { return function.bytesOf(alloc); });
+  function.finish(emitStack(function.arithmetic(), plan, bytes).end);
+}
+
+void emitWorkerBytes(func::FuncOp model) {
+  std::optional<SymbolFunction> function;
+  Value most;
+  model.walk([&](KernelOp kernel) {
+    SmallVector<memref::AllocOp> ofAnySize;
+    int64_t fixed = 0;
+    for (OpOperand &output : kernel.getDpsInitsMutable()) {
+      auto type = cast<MemRefType>(output.get().getType());
+      auto alloc = output.get().getDefiningOp<memref::AllocOp>();
+      if (!kernel.isScratch(output))
+        continue;
+      if (type.hasStaticShape())
+        fixed += llvm::alignTo(type.getNumElements() * elementBytes(type),
+                               arenaAlignment);
+      else if (alloc && llvm::all_of(alloc.getDynamicSizes(), isKnownAtEntry))
+        ofAnySize.push_back(alloc);
     }
-    bytes.push_back(emitBytes(arithmetic, alloc.getType(), sizes));
-  }
-  Stack stack = emitStack(arithmetic, plan, bytes);
-  func::ReturnOp::create(builder, arithmetic.valueOrLargest(stack.end));
+    if (ofAnySize.empty())
+      return;
+    if (!function)
+      function.emplace(model, workerBytesName);
+    Arithmetic &arithmetic = function->arithmetic();
+    Value own = arithmetic.constant(fixed);
+    for (memref::AllocOp alloc : ofAnySize)
+      own = arithmetic.add(own, function->bytesOf(alloc));
+    most = most ? arithmetic.larger(most, own) : own;
+  });
+  if (function)
+    function->finish(most);
 }
 
 } // namespace onnxc

@@ -25,4 +25,8 @@ emitOffsets(mlir::func::FuncOp model, const StackedPlan &plan,
 void emitArenaBytes(mlir::func::FuncOp model, const StackedPlan &plan,
                     llvm::ArrayRef<mlir::memref::AllocOp> allocs);
 
+// @model_worker_bytes(symbols): the scratch of the kernel that has most, where
+// the size of some is no constant; no function where there is none.
+void emitWorkerBytes(mlir::func::FuncOp model);
+
 } // namespace onnxc

@@ -141,7 +141,8 @@ struct PlanArena : impl::PlanArenaBase<PlanArena> {
     return plan.bytes;
   }
 
-  // Stacks them above those of fixed size and emits @model_arena_bytes.
+  // Stacks them above those of fixed size and emits @model_arena_bytes and
+  // @model_worker_bytes.
   void placeSymbolic(func::FuncOp model, Value arena,
                      ArrayRef<Lifetime> fixedEnds, uint64_t fixedBytes,
                      ArrayRef<BufferLifetime> buffers) {
@@ -159,6 +160,7 @@ struct PlanArena : impl::PlanArenaBase<PlanArena> {
         if (end.meets(lifetime))
           floor = std::max(floor, end.bytes);
     emitArenaBytes(model, plan, allocs);
+    emitWorkerBytes(model);
     SmallVector<Value> offsets = emitOffsets(model, plan, allocs);
     for (auto [alloc, offset] : llvm::zip(allocs, offsets))
       placeAt(alloc, arena, offset);

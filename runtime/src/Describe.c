@@ -143,6 +143,8 @@ static bool check_offsets(const onnxc_model *model,
          optional(reaches_code(extent, &model->run), &model->run) &&
          optional(reaches_code(extent, &model->output_dims_of),
                   &model->output_dims_of) &&
+         optional(reaches_code(extent, &model->worker_bytes_of),
+                  &model->worker_bytes_of) &&
          optional(reaches(extent, &model->weights, model->weights_bytes,
                           ONNXC_WEIGHTS_ALIGN),
                   &model->weights) &&

@@ -62,7 +62,8 @@ uint64_t onnxc_arena_bytes(const onnxc_loaded *loaded, const int64_t *symbols,
   const onnxc_model *model = loaded->model;
   onnxc_arena_bytes_fn *formula = onnxc_model_arena_bytes_of(model);
   uint64_t shared = formula ? formula(symbols) : model->arena_bytes;
-  uint64_t each = model->worker_bytes;
+  onnxc_arena_bytes_fn *own = onnxc_model_worker_bytes_of(model);
+  uint64_t each = own ? own(symbols) : model->worker_bytes;
   if (workers && each > UINT64_MAX / workers)
     return UINT64_MAX;
   uint64_t all = each * workers;

@@ -106,15 +106,15 @@ static int32_t call_once(const onnxc_model *model, onnxc_call *call,
   return status;
 }
 
-// The arena's shared part for the symbols' hints.
+// For one worker and the symbols' hints.
 static uint64_t arena_bytes(const onnxc_model *model) {
   int64_t symbols[MAX_VALUES];
-  onnxc_arena_bytes_fn *formula = onnxc_model_arena_bytes_of(model);
-  if (!formula || model->symbol_count > MAX_VALUES)
-    return model->arena_bytes;
-  for (uint32_t i = 0; i < model->symbol_count; ++i)
+  onnxc_arena_bytes_fn *shared = onnxc_model_arena_bytes_of(model),
+                       *own = onnxc_model_worker_bytes_of(model);
+  for (uint32_t i = 0; i < model->symbol_count && i < MAX_VALUES; ++i)
     symbols[i] = onnxc_model_symbols(model)[i].hint;
-  return formula(symbols);
+  return (shared ? shared(symbols) : model->arena_bytes) +
+         (own ? own(symbols) : model->worker_bytes);
 }
 
 int32_t answer(const onnxc_model *model, const unsigned char *records,
@@ -126,9 +126,10 @@ int32_t answer(const onnxc_model *model, const unsigned char *records,
                      .output_count = model->output_count};
   if (model->magic != ONNXC_MAGIC || model->abi_version != ONNXC_ABI_VERSION)
     return ONNXC_ABI;
-  if (model->input_count > MAX_VALUES || model->output_count > MAX_VALUES)
+  if (model->input_count > MAX_VALUES || model->output_count > MAX_VALUES ||
+      model->symbol_count > MAX_VALUES)
     return ONNXC_SHAPE;
-  call.arena_bytes = arena_bytes(model) + model->worker_bytes;
+  call.arena_bytes = arena_bytes(model);
   call.arena = take(&memory, call.arena_bytes, ONNXC_ARENA_ALIGN);
   if (!call.arena)
     return ONNXC_ARENA;

@@ -248,7 +248,7 @@ private:
 
 // Numbers of the offsets in onnxc_model.
 enum { Name, Producer, Inputs, Outputs, Symbols, Call, Run, ArenaBytesOf };
-enum { WeightsFile = 10 };
+enum { WeightsFile = 10, WorkerBytesOf };
 
 std::string Printer::symbolName(uint32_t index) const {
   std::optional<Location> table = reader.follow(field(Symbols));
@@ -295,7 +295,9 @@ void Printer::printSizes() const {
     outs() << "a formula of the symbols";
   else
     outs() << wide(model, offsetof(onnxc_model, arena_bytes)) << " bytes";
-  if (int64_t worker = wide(model, offsetof(onnxc_model, worker_bytes)))
+  if (reader.follow(field(WorkerBytesOf)))
+    outs() << ", another one more for each worker";
+  else if (int64_t worker = wide(model, offsetof(onnxc_model, worker_bytes)))
     outs() << ", " << worker << " more for each worker";
   outs() << "\n  weights   "
          << wide(model, offsetof(onnxc_model, weights_bytes)) << " bytes";

@@ -362,6 +362,7 @@ typedef struct onnxc_model {
   // Arena = arena_bytes + workers * worker_bytes, where workers is that of
   // onnxc_call.parallel and 1 without. `arena_bytes` holds for the symbols'
   // hints; with symbols the function `arena_bytes_of` gives it for any values.
+  // `worker_bytes` holds where there is no `worker_bytes_of`, else that does.
   uint64_t arena_bytes;
   uint64_t worker_bytes;
   uint64_t weights_bytes;
@@ -378,8 +379,9 @@ typedef struct onnxc_model {
                         // extent is fixed, a symbol or data-dependent
   onnxc_offset weights; // aligned to ONNXC_WEIGHTS_ALIGN; absent without any,
                         // or where they lie in a file
-  onnxc_offset weights_file; // name of that file, relative to the object's
-  onnxc_offset reserved[5];  // 0
+  onnxc_offset weights_file;    // name of that file, relative to the object's
+  onnxc_offset worker_bytes_of; // onnxc_arena_bytes_fn, or absent
+  onnxc_offset reserved[4];     // 0
 } onnxc_model;
 
 // Access --------------------------------------------------------------------
@@ -412,6 +414,10 @@ static inline onnxc_call_fn *onnxc_model_call(const onnxc_model *model) {
 static inline onnxc_arena_bytes_fn *
 onnxc_model_arena_bytes_of(const onnxc_model *model) {
   return (onnxc_arena_bytes_fn *)(uintptr_t)onnxc_at(&model->arena_bytes_of);
+}
+static inline onnxc_arena_bytes_fn *
+onnxc_model_worker_bytes_of(const onnxc_model *model) {
+  return (onnxc_arena_bytes_fn *)(uintptr_t)onnxc_at(&model->worker_bytes_of);
 }
 static inline onnxc_output_dims_fn *
 onnxc_model_output_dims_of(const onnxc_model *model) {

@@ -39,7 +39,7 @@ class Model(Structure):
                 ("weights_bytes", c_uint64), ("name", OFFSET), ("producer", OFFSET), ("inputs", OFFSET),
                 ("outputs", OFFSET), ("symbols", OFFSET), ("call", OFFSET), ("run", OFFSET),
                 ("arena_bytes_of", OFFSET), ("output_dims_of", OFFSET), ("weights", OFFSET), ("weights_file", OFFSET),
-                ("reserved", OFFSET * 5)]
+                ("worker_bytes_of", OFFSET), ("reserved", OFFSET * 4)]
 
 
 class Message(Structure):

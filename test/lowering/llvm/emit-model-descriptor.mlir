@@ -42,7 +42,7 @@ module attributes {onnxc.target = #target, onnxc.symbols = ["N"]} {
     return %n : index
   }
 }
-// CHECK: func.func private @model_arena_formula(
+// CHECK: func.func private @model_arena_bytes_formula(
 // CHECK: llvm.func internal @model_arena_bytes_of(%{{.*}}: !llvm.ptr) -> i64
 // CHECK: llvm.func @model_arena_bytes(%{{.*}}: i64) -> i64
 
@@ -70,6 +70,39 @@ module attributes {onnxc.target = #target, onnxc.symbols = ["N"], onnxc.worker_b
 // CHECK: llvm.func @model_call
 // CHECK: %{{.*}} = func.call @onnxc_arena
 // CHECK: call @model(
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "",
+  vector_bits = 256, vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768,
+  l2_bytes = 262144, index_bits = 64, heap = true, has_f16 = true>
+
+// A worker's part may be a formula, too: the larger one of it and of what is known.
+module attributes {onnxc.target = #target, onnxc.symbols = ["N"], onnxc.worker_bytes = 128 : i64} {
+  func.func @model(%x: memref<?xf32> {onnxc.dims = ["N"]}, %arena: memref<?xi8>,
+      %weights: memref<?xi8>, %call: !llvm.ptr) {
+    return
+  }
+  func.func private @model_arena_bytes(%n: index) -> index {
+    return %n : index
+  }
+  func.func private @model_worker_bytes(%n: index) -> index {
+    return %n : index
+  }
+}
+// CHECK: llvm.mlir.addressof @model_worker_bytes_of
+// CHECK: func.func private @model_worker_bytes_formula(
+// CHECK: llvm.func internal @model_worker_bytes_of(%{{.*}}: !llvm.ptr) -> i64
+// CHECK: %[[KNOWN:.*]] = llvm.mlir.constant(128 : i64)
+// CHECK: call @model_worker_bytes_formula
+// CHECK: %[[OWN:.*]] = arith.maxui %[[KNOWN]],
+// CHECK: llvm.return %[[OWN]]
+// CHECK: llvm.func internal @model_arena_bytes_of(
+// CHECK: call @model_arena_bytes_formula
+// CHECK: %[[OFARENA:.*]] = arith.maxui
+// CHECK: arith.subi %{{.*}}, %[[OFARENA]]
+// CHECK: llvm.func @model_call
+// CHECK: %{{.*}} = func.call @onnxc_arena(%{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr) -> !llvm.ptr
 
 // -----
 

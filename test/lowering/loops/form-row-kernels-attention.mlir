@@ -257,5 +257,61 @@ func.func @rows_of_unknown_length(%q: tensor<?x4x16xf32>, %k: tensor<?x4x16xf32>
   } -> tensor<?x4x16xf32>
   return %y : tensor<?x4x16xf32>
 }
+// Where entry knows the size, a tile of rows lies in the kernel's own memory.
+// CHECK-LABEL: @rows_of_symbolic_length
+// CHECK: onnxc.kernel #onnxc.squares<8>
+// CHECK: %[[LINES:.*]] = arith.ceildivui %{{.*}}, %c16
+// CHECK: %[[WIDTH:.*]] = arith.muli %[[LINES]], %c16
+// CHECK: arith.muli %c{{16|24}}, %[[WIDTH]]
+// CHECK: %[[BYTES:.*]] = arith.muli %{{.*}}, %c64{{.*}}
+// CHECK: %[[SCRATCH:.*]] = tensor.empty(%[[BYTES]]) : tensor<?xi8>
+// CHECK: onnxc.kernel #onnxc.rows<outer = 2, tile = {{[4-9]}}> {{.*}} outs(%{{[^,]*}}, %[[SCRATCH]] : tensor<?x4x16xf32>, tensor<?xi8>)
+func.func @rows_of_symbolic_length(%q: tensor<?x4x16xf32>, %k: tensor<?x4x16xf32>,
+                                   %v: tensor<?x4x16xf32>) -> tensor<?x4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %k, %c0 : tensor<?x4x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n, %n) : tensor<4x?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %scores = linalg.generic {indexing_maps = [#query, #key, #score],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<?x4x16xf32>, tensor<?x4x16xf32>) outs(%f : tensor<4x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<4x?x?xf32>
+  %exp = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%scores : tensor<4x?x?xf32>) outs(%e : tensor<4x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = math.exp %a : f32
+    linalg.yield %t : f32
+  } -> tensor<4x?x?xf32>
+  %er = tensor.empty(%n) : tensor<4x?xf32>
+  %fr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%exp : tensor<4x?x?xf32>) outs(%fr : tensor<4x?xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<4x?xf32>
+  %shares = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%exp, %sum : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%e : tensor<4x?x?xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %t = arith.divf %a, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<4x?x?xf32>
+  %ey = tensor.empty(%n) : tensor<?x4x16xf32>
+  %fy = linalg.fill ins(%zero : f32) outs(%ey : tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
+  %y = linalg.generic {indexing_maps = [#share, #value, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%shares, %v : tensor<4x?x?xf32>, tensor<?x4x16xf32>) outs(%fy : tensor<?x4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<?x4x16xf32>
+  return %y : tensor<?x4x16xf32>
+}
 
 }

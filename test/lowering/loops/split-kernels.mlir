@@ -187,8 +187,7 @@ module attributes {onnxc.target = #target} {
   // CHECK-SAME: %[[ARENA:[^ :]*]]: memref<?xi8>, %[[PLANNED:[^ :]*]]: index, %[[WORKER:[^ :]*]]: index, %{{[^ :]*}}: index, %{{[^ :]*}}: index)
   // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[WORKER]], %c0
   // CHECK: %[[OWN:.*]] = arith.muli %[[WORKER]], %c-128
-  // CHECK: %[[PLACE:.*]] = arith.addi %[[OWN]], %c0
-  // CHECK: %[[OFFSET:.*]] = arith.select %[[FIRST]], %[[PLANNED]], %[[PLACE]]
+  // CHECK: %[[OFFSET:.*]] = arith.select %[[FIRST]], %[[PLANNED]], %[[OWN]]
   // CHECK: %[[SCRATCH:.*]] = memref.view %[[ARENA]][%[[OFFSET]]][] : memref<?xi8> to memref<20xf32>
   // CHECK: scf.for
   // CHECK: memref.store %{{.*}}, %[[SCRATCH]]
@@ -212,6 +211,62 @@ module attributes {onnxc.target = #target} {
       memref.store %w, %y[%i, %c0] : memref<3x8xf32>
     } {onnxc.step}
     return
+  }
+}
+
+// -----
+
+#target = #onnxc.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "", vector_bits = 256,
+  vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true, has_f16 = true>
+
+// Scratch whose size only the run knows comes with it; so much, in whole lines, lies before the arena for each worker.
+module attributes {onnxc.target = #target} {
+  // CHECK-LABEL: func.func @model
+  // CHECK-SAME: %[[ARENA:[^ :]*]]: memref<?xi8>, %{{[^ :]*}}: memref<3x8xf32>, %[[BYTES:[^ :]*]]: index
+  // CHECK: call @blocks(%{{.*}}, %[[ARENA]], %c256{{[^ ]*}}, %[[BYTES]], %c0{{.*}}, %c0{{.*}}, %c3{{.*}}) : (memref<3x8xf32>, memref<?xi8>, index, index, index, index, index) -> ()
+  func.func @model(%arena: memref<?xi8>, %y: memref<3x8xf32>, %bytes: index) {
+    %c256 = arith.constant 256 : index
+    %s = memref.view %arena[%c256][%bytes] : memref<?xi8> to memref<?xi8>
+    func.call @blocks(%y, %s) : (memref<3x8xf32>, memref<?xi8>) -> ()
+    return
+  }
+  // CHECK-LABEL: func.func private @blocks
+  // CHECK-SAME: %[[ARENA:[^ :]*]]: memref<?xi8>, %[[PLANNED:[^ :]*]]: index, %[[BYTES:[^ :]*]]: index, %[[WORKER:[^ :]*]]: index,
+  // CHECK: %[[LINES:.*]] = arith.ceildivui %[[BYTES]], %c64
+  // CHECK: %[[ALL:.*]] = arith.muli %[[LINES]], %c64
+  // CHECK: %[[BACK:.*]] = arith.subi %{{.*}}, %[[ALL]]
+  // CHECK: %[[OWN:.*]] = arith.muli %[[WORKER]], %[[BACK]]
+  // CHECK: %[[OFFSET:.*]] = arith.select %{{.*}}, %[[PLANNED]], %{{.*}}
+  // CHECK: %[[SCRATCH:.*]] = memref.view %[[ARENA]][%[[OFFSET]]][%[[BYTES]]] : memref<?xi8> to memref<?xi8>
+  // CHECK: scf.for
+  // CHECK: memref.store %{{.*}}, %[[SCRATCH]]
+  // CHECK: func.func private @model_worker_bytes
+  func.func private @blocks(%y: memref<3x8xf32>, %s: memref<?xi8>)
+      attributes {onnxc.work = 140000 : i64, onnxc.scratch = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %v = arith.constant 1 : i8
+    scf.for %i = %c0 to %c3 step %c1 {
+      memref.store %v, %s[%c0] : memref<?xi8>
+      %w = memref.load %s[%c0] : memref<?xi8>
+      %f = arith.sitofp %w : i8 to f32
+      memref.store %f, %y[%i, %c0] : memref<3x8xf32>
+    } {onnxc.step}
+    return
+  }
+  func.func private @model_worker_bytes(%n: index) -> index {
+    return %n : index
+  }
+}
+
+// -----
+
+// Where no tasks need it, the formula goes.
+// CHECK-NOT: @model_worker_bytes
+module {
+  func.func private @model_worker_bytes(%n: index) -> index {
+    return %n : index
   }
 }
 

@@ -128,3 +128,29 @@ module attributes {onnxc.symbols = ["N"]} {
     return
   }
 }
+
+// -----
+
+// Scratch of a kernel whose size is a formula is a worker's own.
+// CHECK: func.func @model
+// CHECK: func.func private @model_worker_bytes(%[[N:.*]]: index) -> index
+// CHECK: arith.cmpi slt, %[[N]]
+// CHECK: %[[PADDED:.*]] = arith.addi %[[N]], %c63
+// CHECK: arith.andi %[[PADDED]], %c-64
+// CHECK: return
+// CHECK: func.func private @model_arena_bytes(
+module attributes {onnxc.symbols = ["N"]} {
+  func.func @model(%x: memref<?x4xf32> {onnxc.dims = ["N", ""]}, %y: memref<?x4xf32> {onnxc.dims = ["N", ""]},
+      %arena: memref<?xi8>, %weights: memref<?xi8>, %call: !llvm.ptr) {
+    %c0 = arith.constant 0 : index
+    %n = memref.dim %x, %c0 : memref<?x4xf32>
+    %scratch = memref.alloc(%n) : memref<?xi8>
+    onnxc.kernel #onnxc.rows<outer = 1, tile = 1> ins(%x : memref<?x4xf32>)
+        outs(%y, %scratch : memref<?x4xf32>, memref<?xi8>) {
+    ^bb0(%xt: tensor<?x4xf32>, %yt: tensor<?x4xf32>, %s: tensor<?xi8>):
+      %r = linalg.copy ins(%xt : tensor<?x4xf32>) outs(%yt : tensor<?x4xf32>) -> tensor<?x4xf32>
+      onnxc.yield %r, %s : tensor<?x4xf32>, tensor<?xi8>
+    }
+    return
+  }
+}
