@@ -147,20 +147,51 @@ double cyclesNow(const Product &product) {
          (steps * loads / loadsPerCycle + foldOfLanes);
 }
 
-// The loop that vectors had better lie along, if it is not theirs.
-std::optional<unsigned> betterColumn(const Product &product) {
+// Cycles where the result is written with the loop innermost.
+double cyclesTurned(const Product &product, unsigned loop) {
   linalg::GenericOp root = product.root;
+  return cyclesAlong(product, loop) +
+         cyclesOfTranspose * elementsOf(root.getResult(0));
+}
+
+bool slidesAlong(linalg::GenericOp root, unsigned loop) {
+  return llvm::any_of(root.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+      return !isa<AffineDimExpr>(index) && index.isFunctionOfDim(loop);
+    });
+  });
+}
+
+// The loop that vectors had better lie along, if it is not theirs. One of
+// unknown size is much better or is not: vectors along a batch that turns out
+// to be one image took up to 8 times as long as along its pixels, and where
+// windows slide there always are pixels. The innermost one has its elements
+// nearest to each other.
+std::optional<unsigned> betterColumn(const Product &product) {
+  constexpr double muchBetter = 0.5;
+  linalg::GenericOp root = product.root;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
   double least =
       (slides(root) ? worthwhileOfWindows : worthwhile) * cyclesNow(product);
   std::optional<unsigned> best;
+  SmallVector<unsigned> ofAnySize;
   for (AffineExpr index :
        root.getIndexingMapsArray().back().getResults().drop_back()) {
     unsigned loop = cast<AffineDimExpr>(index).getPosition();
     if (loop == product.column || inputsAlong(root, loop).size() != 1)
       continue;
-    double cycles = cyclesAlong(product, loop) +
-                    cyclesOfTranspose * elementsOf(root.getResult(0));
-    if (cycles < least) {
+    if (ShapedType::isDynamic(extents[loop])) {
+      ofAnySize.push_back(loop);
+    } else if (double cycles = cyclesTurned(product, loop); cycles < least) {
+      least = cycles;
+      best = loop;
+    }
+  }
+  if (best)
+    least *= muchBetter;
+  for (unsigned loop : llvm::reverse(ofAnySize)) {
+    double cycles = cyclesTurned(product, loop);
+    if (cycles < least && (!slides(root) || slidesAlong(root, loop))) {
       least = cycles;
       best = loop;
     }

@@ -226,6 +226,10 @@ def convolutions():
         [1, 48, "h", "w"], 1, (1, 1), sizes=[[1, 48, 9, 30], [1, 48, 20, 5]])
     yield "groups of 4 in one dimension", convolution([1, 48, 30], 48, (5,), group=12, pads=[2, 2], dilations=[1])
     yield "groups of 8, channels in front", convolution([1, 24, 10, 10], 24, (3, 3), group=3, before=False, **same)
+    for channels in (3, 5, 6):
+        yield f"groups of {channels}, a batch of the run", convolution(["n", 8 * channels, 9, 14], 8 * channels, (3, 3),
+                                                                       group=8, **same,
+                                                                       sizes=[[n, 8 * channels, 9, 14] for n in (1, 3)])
     yield "groups of 4, height and width of the run", convolution([1, 16, "h", "w"], 16, (3, 3), group=4, **same,
                                                                   sizes=[[1, 16, 9, 30], [1, 16, 20, 5]])
     yield "one dimension", convolution([2, 12, 50], 20, (5,), pads=[2, 2])

@@ -75,3 +75,33 @@ func.func @batch_of_columns(%x: tensor<16x64x8xf32>, %w: tensor<16x8x32xf32>, %e
   return %y : tensor<64x32x16xf32>
 }
 }
+
+// -----
+
+#x = affine_map<(n, w, g, m, k, c) -> (n, w + k, g, c)>
+#w = affine_map<(n, w, g, m, k, c) -> (k, g, c, m)>
+#y = affine_map<(n, w, g, m, k, c) -> (n, w, g, m)>
+#kinds = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// A batch of unknown size may be one image; its pixels fill vectors.
+// CHECK-LABEL: @batch_of_the_run
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<?x4x5x31xf32>)
+// CHECK: linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+func.func @batch_of_the_run(%x: tensor<?x39x4x5xf32>, %w: tensor<9x4x5x5xf32>, %e: tensor<?x31x4x5xf32>)
+    -> tensor<?x31x4x5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x31x4x5xf32>) -> tensor<?x31x4x5xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = #kinds}
+       ins(%x, %w : tensor<?x39x4x5xf32>, tensor<9x4x5x5xf32>) outs(%start : tensor<?x31x4x5xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x31x4x5xf32>
+  return %y : tensor<?x31x4x5xf32>
+}
+}
