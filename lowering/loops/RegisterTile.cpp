@@ -36,9 +36,10 @@ constexpr double weightOfSingle = 0.05;
 constexpr int64_t mostRowsOfOneSet = 8;
 // Of an image whose width only the run knows: what is left of a row is in tiles
 // of few rows, and tiles at its ends ask which taps they have. On Zen 4 eleven
-// networks took 0.91 to 1.01 of the time that they took with 14 rows. Of one
-// vector, few rows are too few sums at once: 35 to 16 channels took 1.5 times
-// as long on Zen 5.
+// networks took 0.91 to 1.01 of the time that they took with 14 rows, and ten
+// convolutions of stride 2 0.88 to 1.01 in tiles of two vectors, though one
+// streams less. Where there is one vector only, few rows are too few sums at
+// once: 35 to 16 channels took 1.5 times as long on Zen 5.
 constexpr int64_t mostRowsOfUnknownImage = 7;
 // A tile is written out row by row, epilogue and all.
 constexpr int64_t mostRowsOfSmallCode = 4;
@@ -85,10 +86,12 @@ struct RegisterTile {
   int64_t rows, vectors;
 };
 
-int64_t mostRowsOf(const ContractionShape &shape, int64_t vectors) {
+int64_t mostRowsOf(const Machine &machine, const ContractionShape &shape,
+                   int64_t vectors) {
   if (shape.isSmall)
     return mostRowsOfSmallCode;
-  if (ShapedType::isDynamic(shape.rowsOfImage) && vectors > 1)
+  bool mayBeWide = shape.columns >= 2 * machine.lanes;
+  if (ShapedType::isDynamic(shape.rowsOfImage) && (vectors > 1 || mayBeWide))
     return mostRowsOfUnknownImage;
   return shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
 }
@@ -132,7 +135,7 @@ std::vector<RegisterTile> tilesFor(const Machine &machine,
                                    const ContractionShape &shape) {
   std::vector<RegisterTile> tiles = {{1, 1}};
   for (int64_t vectors = 1; vectors <= machine.registers / 2; ++vectors)
-    for (int64_t rows = 1; rows <= mostRowsOf(shape, vectors); ++rows)
+    for (int64_t rows = 1; rows <= mostRowsOf(machine, shape, vectors); ++rows)
       if (rows * vectors + vectors + 1 <= machine.registers - shape.taken)
         tiles.push_back({rows, vectors});
   return tiles;
