@@ -141,12 +141,21 @@ std::vector<RegisterTile> tilesFor(const Machine &machine,
   return tiles;
 }
 
+// Of the rows that a slice selects, those of the whole tensor.
+RankedTensorType memoryOf(Value value) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  bool isView = slice && slice.hasUnitStride() &&
+                slice.getType().getRank() == slice.getSourceType().getRank();
+  return isView ? slice.getSourceType()
+                : cast<RankedTensorType>(value.getType());
+}
+
 // The largest distance between what two neighbouring rows read of an input; a
 // page where it is not known.
 int64_t rowStrideOf(linalg::GenericOp root, const LoopRoles &roles) {
   int64_t bytes = 0;
   for (OpOperand *input : root.getDpsInputOperands()) {
-    auto type = cast<RankedTensorType>(input->get().getType());
+    RankedTensorType type = memoryOf(input->get());
     AffineMap map = root.getMatchingIndexingMap(input);
     if (roles.pixels.empty() || !map.isFunctionOfDim(roles.pixels.back()))
       continue;

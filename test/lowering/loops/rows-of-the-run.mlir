@@ -20,6 +20,15 @@ func.func @a_page_apart(%x: tensor<?x1024xf32>, %w: tensor<1024x32xf32>) -> tens
   return %y : tensor<?x32xf32>
 }
 
+// So do rows of a slice: they stay where they are.
+// CHECK-LABEL: @of_a_page
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 8, columns = 32,
+func.func @of_a_page(%x: tensor<48x1024xf32>, %w: tensor<48x32xf32>) -> tensor<48x32xf32> {
+  %slice = tensor.extract_slice %x[0, 16] [48, 48] [1, 1] : tensor<48x1024xf32> to tensor<48x48xf32>
+  %y = "onnx.MatMul"(%slice, %w) : (tensor<48x48xf32>, tensor<48x32xf32>) -> tensor<48x32xf32>
+  return %y : tensor<48x32xf32>
+}
+
 // Rows of an image may be short, and what is left of each is in tiles of few rows.
 // CHECK-LABEL: @rows_of_an_image
 // CHECK: onnxc.kernel #onnxc.contraction<rows = 7, columns = 32,
