@@ -246,7 +246,8 @@ static std::optional<unsigned> rowWithinLine(ContractionNest &nest) {
 
 // The loop that runs down a tile: the innermost pixel loop with enough rows,
 // else the longest one. What the run alone knows may be a batch of one, most of
-// all where it lies around something else of unknown size.
+// all where it lies around something else of unknown size: half of the rows are
+// better.
 static void chooseRow(ContractionNest &nest, TileValues &values,
                       const Collapser &collapser) {
   SmallVector<unsigned> pixels = nest.pixels;
@@ -262,10 +263,12 @@ static void chooseRow(ContractionNest &nest, TileValues &values,
         isPitchKnown(nest.root, values, loop) ? 2 * rows - 1 : rows;
     return known(loop).value_or(unknown);
   };
-  for (unsigned loop : llvm::reverse(nest.pixels))
-    if (!nest.row || (known(*nest.row).value_or(0) < rows &&
+  for (unsigned loop : llvm::reverse(nest.pixels)) {
+    int64_t enough = known(loop) ? rows : llvm::divideCeil(rows, 2);
+    if (!nest.row || (known(*nest.row).value_or(0) < enough &&
                       extent(loop) > extent(*nest.row)))
       nest.row = loop;
+  }
   // Neighbours share lines.
   for (unsigned loop : llvm::reverse(nest.pixels))
     if (!liesSideBySide(nest.root, values, *nest.row) &&
