@@ -57,6 +57,7 @@ void addGraph(OpPassManager &pm, const Options &options) {
         round.addPass(foldConstants(options));
       },
       mostLayersOfShapes));
+  pm.addPass(createSinkExpands());
   pm.addPass(createOrderHeads());
   pm.addPass(createMergeSiblings());
   pm.addPass(createScaleBehindProducts());

@@ -108,6 +108,21 @@ def OrderHeads : Pass<"order-heads", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def SinkExpands : Pass<"sink-expands", "mlir::ModuleOp"> {
+  let summary = "Computes once what is repeated along a batch";
+  let description = [{
+    ```mlir
+    %q = "onnx.Expand"(%queries, %sizes) : (tensor<1x100x256xf32>, tensor<3xi64>) -> tensor<?x100x256xf32>
+    %y = "onnx.MatMul"(%q, %w)
+    // becomes
+    %y = "onnx.Expand"("onnx.MatMul"(%queries, %w), %sizes) // the last of which is 1 now
+    ```
+    Below elementwise operations whose other operands are not longer along what is repeated, products with matrices,
+    Einsum and Transpose. What is made of constants is folded then.
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def ScaleBehindProducts : Pass<"scale-behind-products", "mlir::ModuleOp"> {
   let summary = "Scales scores instead of queries that are a part of one product's result";
   let description = [{

@@ -467,6 +467,21 @@ def heads():
                     ("Reshape", "h m", "y", {})], parts, sizes)
 
 
+def repeated_queries():
+    queries = [("Shape", "x", "n", {"start": 0, "end": 1}), ("Concat", "n rest", "sizes", {"axis": 0}),
+               ("Expand", "q sizes", "e", {}), ("MatMul", "e w", "m", {}), ("Add", "m c", "a", {}), ("Erf", "a", "g", {}),
+               ("Transpose", "g", "t", {"perm": [1, 0, 2]}),
+               ("Einsum", "t v", "h", {"equation": "ibh,hnd->bnid"}), ("Unsqueeze", "x axis", "u", {}),
+               ("MatMul", "u h", "y", {})]
+    weights = {"q": normal(1, 5, 8), "w": normal(8, 6, seed=4), "c": normal(5, 6, seed=5), "v": normal(6, 2, 3, seed=6),
+               "rest": np.int64([5, 8]), "axis": np.int64([1])}
+    yield "queries repeated to a batch of the run", chain(["b", 4, 5], queries, weights, [[1, 4, 5], [3, 4, 5]], ranks=4)
+    longer = [("Shape", "x", "n", {}), ("Expand", "q n", "e", {}), ("Mul", "e x", "m", {}), ("Abs", "e", "a", {}),
+              ("Add", "a c", "b", {}), ("Sub", "m b", "y", {})]
+    yield "repeats that others meet", chain(["b", "s", 5], longer, {"q": normal(1, 5), "c": normal(5, seed=4)},
+                                            [[1, 1, 5], [2, 3, 5]])
+
+
 def norms():
     """Norms of groups of channels between convolutions, and rows of few elements."""
     weights = {"w": normal(24, 24, 1, 1, scale=0.2), "g": np.int64([0, 4, -1]), "a": np.int64([2]), "e": np.float32(1e-3),
@@ -527,4 +542,4 @@ def pixel_norms():
             [4, 6, 40], steps, {"b": np.int64([2]), "ends": np.int64([2, 3]), "shape": np.int64([4, 6, 1])})
 
 
-KINDS = (rows, boxes, heads, norms, pixel_norms, chains, selections, computed_positions, resized_images)
+KINDS = (rows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, computed_positions, resized_images)
