@@ -49,13 +49,18 @@ bool canBeReshaped(OpOperand *operand) {
          comesFromProduct(reshape.getSrc());
 }
 
-// Whether nothing but the last two dimensions, of known size, is joined.
+// Whether nothing but two dimensions of known size is joined: the last ones, or
+// those in front of the last one, where vectors lie along pixels.
 bool joinsGroups(tensor::CollapseShapeOp op) {
   auto groups = op.getReassociationIndices();
   ArrayRef<int64_t> shape = op.getSrcType().getShape();
-  return op.getSrcType().getRank() == op.getResultType().getRank() + 1 &&
-         groups.back().size() == 2 &&
-         !ShapedType::isDynamicShape(shape.take_back(2));
+  if (op.getSrcType().getRank() != op.getResultType().getRank() + 1)
+    return false;
+  auto pair = llvm::find_if(groups, [](const ReassociationIndices &group) {
+    return group.size() == 2;
+  });
+  return groups.end() - pair <= 2 &&
+         !ShapedType::isDynamicShape(shape.slice(pair->front(), 2));
 }
 
 bool canBeGrouped(OpOperand *operand) {

@@ -122,3 +122,42 @@ func.func @groups(%x: tensor<?x2x4xf32>, %w: tensor<2x4x8xf32>, %b: tensor<16xf3
   } -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
+
+// -----
+
+#image = affine_map<(n, g, m, w, k) -> (n, g, k, w)>
+#weights = affine_map<(n, g, m, w, k) -> (g, k, m)>
+#groups = affine_map<(n, g, m, w, k) -> (n, g, m, w)>
+#all = affine_map<(n, c, w) -> (n, c, w)>
+#channel = affine_map<(n, c, w) -> (c)>
+
+// Also where vectors lie along pixels.
+// CHECK-LABEL: @groups_of_pixels
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} "reduction"
+// CHECK: %[[BIAS:.*]] = tensor.expand_shape %arg2 {{\[\[}}0, 1]]
+// CHECK: linalg.generic {{.*}} ins(%[[SUM]], %[[BIAS]] : tensor<?x2x5x30xf32>, tensor<2x5xf32>)
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]]
+func.func @groups_of_pixels(%x: tensor<?x2x4x30xf32>, %w: tensor<2x4x5xf32>, %b: tensor<10xf32>) -> tensor<?x10x30xf32> {
+  %zero = arith.constant 0.0 : f32
+  %zeroth = arith.constant 0 : index
+  %size = tensor.dim %x, %zeroth : tensor<?x2x4x30xf32>
+  %e = tensor.empty(%size) : tensor<?x2x5x30xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x2x5x30xf32>) -> tensor<?x2x5x30xf32>
+  %p = linalg.generic {indexing_maps = [#image, #weights, #groups],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x2x4x30xf32>, tensor<2x4x5xf32>) outs(%f : tensor<?x2x5x30xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %m = arith.mulf %i, %j : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x2x5x30xf32>
+  %joined = tensor.collapse_shape %p [[0], [1, 2], [3]] : tensor<?x2x5x30xf32> into tensor<?x10x30xf32>
+  %e2 = tensor.empty(%size) : tensor<?x10x30xf32>
+  %y = linalg.generic {indexing_maps = [#all, #channel, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%joined, %b : tensor<?x10x30xf32>, tensor<10xf32>) outs(%e2 : tensor<?x10x30xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %m = arith.addf %i, %j : f32
+    linalg.yield %m : f32
+  } -> tensor<?x10x30xf32>
+  return %y : tensor<?x10x30xf32>
+}
