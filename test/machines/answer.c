@@ -108,7 +108,7 @@ static int32_t call_once(const onnxc_model *model, onnxc_call *call,
 
 // For one worker and the symbols' hints.
 static uint64_t arena_bytes(const onnxc_model *model) {
-  int64_t symbols[MAX_VALUES];
+  int64_t symbols[MAX_VALUES] = {0};
   onnxc_arena_bytes_fn *shared = onnxc_model_arena_bytes_of(model),
                        *own = onnxc_model_worker_bytes_of(model);
   for (uint32_t i = 0; i < model->symbol_count && i < MAX_VALUES; ++i)
