@@ -101,8 +101,10 @@ struct SinkBelowElementwise : OpInterfaceRewritePattern<ScalarOpInterface> {
     IRMapping mapping;
     mapping.map(op->getOperands(), operands);
     Operation *once = rewriter.clone(*op, mapping);
-    if (!inferOnce(once))
-      return failure();
+    if (!inferOnce(once)) {
+      rewriter.eraseOp(once);
+      return rewriter.notifyMatchFailure(op, "of no type");
+    }
     return replace(rewriter, op, graph, Node(graph, once->getResult(0)),
                    Node(graph, repeat->sizes));
   }
@@ -117,6 +119,7 @@ private:
     });
   }
 
+  // Gives the copy the type of what it computes now.
   static bool inferOnce(Operation *once) {
     auto infer = cast<InferTypeOpInterface>(once);
     SmallVector<Type> types;
