@@ -74,12 +74,13 @@ bool broadcastsAsUsual(ScalarOpInterface op, int64_t operand, int64_t own,
          });
 }
 
+// EyeLike tells elements by their places.
 struct SinkBelowElementwise : OpInterfaceRewritePattern<ScalarOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ScalarOpInterface op,
                                 PatternRewriter &rewriter) const override {
     if (op->getNumResults() != 1 || isa<EyeLikeOp>(*op))
-      return rewriter.notifyMatchFailure(op, "not of one element each");
+      return rewriter.notifyMatchFailure(op, "not by elements alone");
     std::optional<Repeat> repeat;
     for (Value operand : op->getOperands())
       if (repeat = repeatOf(operand); repeat)

@@ -1,13 +1,11 @@
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitContraction.h"
-#include "lowering/loops/EmitRows.h"
 #include "lowering/loops/IndexMath.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowGroup.h"
 #include "lowering/loops/RowMemory.h"
 #include "lowering/loops/RowOperations.h"
 #include "lowering/loops/RowPanels.h"
-#include "lowering/loops/RowProducts.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -473,6 +473,7 @@ ONNXC_ASSERT_OFFSET(onnxc_model, cpu_features, 32, 32);
 ONNXC_ASSERT_OFFSET(onnxc_model, name, 64, 64);
 ONNXC_ASSERT_OFFSET(onnxc_model, call, 104, 84);
 ONNXC_ASSERT_OFFSET(onnxc_model, weights, 136, 100);
+ONNXC_ASSERT_OFFSET(onnxc_model, worker_bytes_of, 152, 108);
 
 #undef ONNXC_ASSERT_SIZE
 #undef ONNXC_ASSERT_OFFSET
