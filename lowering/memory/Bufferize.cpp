@@ -130,6 +130,23 @@ void splitEmpties(ModuleOp module) {
   }
 }
 
+// A fill that many operations go on from, as CSE leaves it, would be copied for
+// each of them: they fill their own.
+void splitFills(ModuleOp module) {
+  SmallVector<linalg::FillOp> fills;
+  module.walk([&](linalg::FillOp fill) {
+    if (!isSpecification(fill) && fill->getNumResults() &&
+        !fill->getResult(0).hasOneUse())
+      fills.push_back(fill);
+  });
+  for (linalg::FillOp fill : fills)
+    for (OpOperand &use : llvm::make_early_inc_range(fill->getUses()))
+      if (overwritten(use)) {
+        OpBuilder builder(use.getOwner());
+        use.set(builder.clone(*fill)->getResult(0));
+      }
+}
+
 // A padded copy is a destination too, which its source may then be written
 // into; what is beside it is filled, and nothing twice.
 void padInPlace(ModuleOp module) {
@@ -329,6 +346,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     makeInputsReadOnly(module);
     padInPlace(module);
     copyYieldedReshapes(module);
+    splitFills(module);
     splitEmpties(module);
     for (auto function : module.getOps<func::FuncOp>())
       if (!function.isExternal())

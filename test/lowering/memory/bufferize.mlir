@@ -145,3 +145,18 @@ func.func @rooms_of_two(%n: index, %x: tensor<?x9xf32>) -> (tensor<?x9xf32>, ten
   } -> (tensor<?x9xf32>, tensor<?x9xf32>)
   return %y#0, %y#1 : tensor<?x9xf32>, tensor<?x9xf32>
 }
+
+// -----
+
+// What two products go on from is filled twice, not filled and copied.
+// CHECK-LABEL: func.func @fills_of_two(
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @fills_of_two(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %begin = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %ab = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%begin : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %ba = linalg.matmul ins(%b, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%begin : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %ab, %ba : tensor<4x4xf32>, tensor<4x4xf32>
+}
