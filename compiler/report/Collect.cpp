@@ -3,6 +3,7 @@
 // be is seen by writing it: a copy of each distinct region goes through the
 // passes that expand it, and is dropped.
 #include "compiler/report/Collect.h"
+#include "compiler/report/Apart.h"
 #include "compiler/report/Warmth.h"
 #include "compiler/report/Work.h"
 #include "dialects/onnx/NodeLocation.h"
@@ -18,11 +19,14 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 
@@ -150,6 +154,7 @@ private:
   void follow(Operation *region, int64_t number);
   ReportBuffer &placeOf(Value root, int64_t number);
   void addMissed();
+  void addReasons();
   void addFolded(const std::vector<ReportNode> &nodes);
   bool isSymbolic();
 
@@ -181,7 +186,13 @@ private:
   Warmth warmth{0};
   ModelReport report;
   llvm::StringMap<Code> codes; // by the text of the region
-  DenseMap<Value, SmallVector<int64_t>> writers;
+  // Who wrote parts of a place, and through which view.
+  DenseMap<Value, SmallVector<std::pair<int64_t, Value>>> writers;
+  struct Neighbours {
+    int64_t maker, reader;
+    Value made, read;
+  };
+  std::vector<Neighbours> neighbours;
   llvm::MapVector<Value, ReportBuffer> buffers;
 };
 
@@ -417,6 +428,17 @@ ReportBuffer &Collector::placeOf(Value root, int64_t number) {
   return buffer;
 }
 
+// Whether two views of a place have bytes in common, as far as it shows.
+bool mayOverlap(Value one, Value other) {
+  auto a = one.getDefiningOp<memref::SubViewOp>(),
+       b = other.getDefiningOp<memref::SubViewOp>();
+  if (!a || !b || a == b || a.getSource() != b.getSource())
+    return true;
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      one.getContext(), HyperrectangularSlice(a), HyperrectangularSlice(b));
+  return failed(overlap) || *overlap;
+}
+
 // From which regions values come, how long buffers live, and how much of them
 // is warm: a part as much as the whole.
 void Collector::follow(Operation *region, int64_t number) {
@@ -427,8 +449,11 @@ void Collector::follow(Operation *region, int64_t number) {
   for (const Access &access : accesses) {
     Value root = rootOf(access.value);
     if (access.reads)
-      for (int64_t writer : writers.lookup(root))
-        here.inputs.push_back({writer, sizes.bytesOf(access.value)});
+      for (auto [writer, made] : writers.lookup(root))
+        if (mayOverlap(made, access.value)) {
+          here.inputs.push_back({writer, sizes.bytesOf(access.value)});
+          neighbours.push_back({writer, number, made, access.value});
+        }
     if (!isViewOf(root, arena))
       continue;
     const ReportBuffer &buffer = placeOf(root, number);
@@ -454,7 +479,7 @@ void Collector::follow(Operation *region, int64_t number) {
     auto &list = writers[rootOf(access.value)];
     if (access.value == rootOf(access.value))
       list.clear();
-    list.push_back(number);
+    list.push_back({number, access.value});
   }
 }
 
@@ -494,6 +519,37 @@ void Collector::addMissed() {
   }
 }
 
+// What no pass has said of a region and of one that reads its result.
+void Collector::addReasons() {
+  std::set<std::pair<StringRef, StringRef>> said;
+  for (const ReportMissed &missed : report.missed) {
+    said.insert({missed.node, missed.with});
+    said.insert({missed.with, missed.node});
+  }
+  DenseMap<int64_t, llvm::SmallSet<int64_t, 2>> readers;
+  for (const Neighbours &pair : neighbours)
+    readers[pair.maker].insert(pair.reader);
+  std::vector<ReportMissed> reasons;
+  for (const auto &[number, reader, made, read] : neighbours) {
+    const ReportRegion &from = report.regions[number],
+                       &to = report.regions[reader];
+    auto isSaid = [&](const ReportNode &node) {
+      return llvm::any_of(to.nodes, [&](const ReportNode &other) {
+        return said.count({node.name, other.name});
+      });
+    };
+    if (number == reader || llvm::any_of(from.nodes, isSaid))
+      continue;
+    const char *reason = whyApart(regions[number], made, regions[reader], read,
+                                  readers[number].size() > 1);
+    ReportMissed missed{"regions", from.name, "", to.name, reason, number};
+    if (!from.nodes.empty())
+      missed.type = from.nodes.front().type;
+    reasons.push_back(missed);
+  }
+  llvm::append_range(report.missed, reasons);
+}
+
 void Collector::addFolded(const std::vector<ReportNode> &nodes) {
   llvm::StringSet<> inRegions;
   for (const ReportRegion &region : report.regions)
@@ -528,6 +584,7 @@ ModelReport Collector::collect(StringRef name,
   for (auto &[root, buffer] : buffers)
     report.buffers.push_back(buffer);
   addMissed();
+  addReasons();
   addFolded(nodes);
   return std::move(report);
 }

@@ -392,25 +392,6 @@ void addInputs(Value value, linalg::GenericOp op,
       addInputs(operand, op, inputs);
 }
 
-// Adds up products of factors that are read from different inputs.
-bool isSumOfProducts(linalg::GenericOp op) {
-  Operation *sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!op.getNumReductionLoops() || !sum)
-    return false;
-  Operation *product = isa<math::FmaOp>(sum) ? sum : nullptr;
-  if (isa<arith::AddFOp, arith::AddIOp>(sum))
-    for (Value term : sum->getOperands())
-      if (Operation *op = unconverted(term).getDefiningOp();
-          op && isa<arith::MulFOp, arith::MulIOp>(op))
-        product = op;
-  if (!product)
-    return false;
-  llvm::SmallBitVector lhs(op.getNumDpsInputs()), rhs(lhs);
-  addInputs(product->getOperand(0), op, lhs);
-  addInputs(product->getOperand(1), op, rhs);
-  return lhs.any() && rhs.any() && (lhs | rhs).count() > 1;
-}
-
 std::string contraction(linalg::GenericOp root) {
   if (!root)
     return "contraction";
@@ -548,6 +529,24 @@ std::string layoutOf(Operation *region) {
 }
 
 } // namespace
+
+bool isSumOfProducts(linalg::GenericOp op) {
+  Operation *sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!op.getNumReductionLoops() || !sum)
+    return false;
+  Operation *product = isa<math::FmaOp>(sum) ? sum : nullptr;
+  if (isa<arith::AddFOp, arith::AddIOp>(sum))
+    for (Value term : sum->getOperands())
+      if (Operation *op = unconverted(term).getDefiningOp();
+          op && isa<arith::MulFOp, arith::MulIOp>(op))
+        product = op;
+  if (!product)
+    return false;
+  llvm::SmallBitVector lhs(op.getNumDpsInputs()), rhs(lhs);
+  addInputs(product->getOperand(0), op, lhs);
+  addInputs(product->getOperand(1), op, rhs);
+  return lhs.any() && rhs.any() && (lhs | rhs).count() > 1;
+}
 
 Work countWork(Operation *region, KnownSizes &sizes) {
   Work work;

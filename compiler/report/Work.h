@@ -1,6 +1,7 @@
 // What an operation computes and moves, counted from its specification.
 #pragma once
 #include "compiler/report/KnownSizes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace onnxc {
 
@@ -25,6 +26,9 @@ struct Moved {
 };
 Moved bytesMoved(mlir::Operation *region, mlir::Value buffer,
                  Direction direction, KnownSizes &sizes);
+
+// Adds up products of factors that are read from different inputs.
+bool isSumOfProducts(mlir::linalg::GenericOp op);
 
 // How the region computes, in words.
 struct Method {

@@ -320,6 +320,32 @@ def check_reasons():
                    for one in missed), f"{name}: nothing from {by} of {node_name} and {other}: {missed}")
 
 
+def check_neighbours():
+    """Something is said of every two regions of which one reads the other's result, and nothing of others."""
+    rows = "".join(node("Slice", f"cut{i}", ["x", f"n{i}", f"n{i + 1}"]) + node("ReduceMax", f"step{i}", [f"cut{i}.out"],
+                                                                              ints("axes", 1)) for i in range(3))
+    rows += node("Concat", "all", [f"step{i}.out" for i in range(3)], axis(0)) + node("Mul", "apart", ["all.out", "x"])
+    models = {name: network(shape, body, "apart.out") for name, (shape, body, *_) in apart_networks().items()}
+    models["parts"] = network((3, 40), "".join(numbers(f"n{i}", i) for i in range(4)) + rows, "apart.out")
+    for name, text in models.items():
+        model, path = WORK / f"{name}.textproto", WORK / f"{name}.json"
+        model.write_text(text)
+        run(BIN / "onnxc", model, "-o", WORK / "one.o", f"--report={path}")
+        report = json.loads(path.read_text())
+        regions = report["regions"]
+        said = {frozenset((one["node"], one["with"])) for one in report["missed"]}
+        for number, region in enumerate(regions):
+            for edge in region["inputs"]:
+                maker = regions[edge["from"]]
+                expect(edge["from"] < number, f"{name}: {region['name']} reads what comes later")
+                expect(any(frozenset((one["name"], other["name"])) in said for one in maker["nodes"]
+                           for other in region["nodes"]), f"{name}: nothing of {maker['name']} and {region['name']}")
+        if name == "parts":
+            steps = [number for number, region in enumerate(regions) if region["algorithm"] == "reduction"]
+            expect(len(steps) == 3 and not any(edge["from"] in steps for number in steps for edge in regions[number]["inputs"]),
+                   f"steps read the parts of other steps: {steps}")
+
+
 def check_folded(report):
     """Every node is in a region or among the folded, and in one of both."""
     names = {node["name"] for region in report["regions"] for node in region["nodes"]}
@@ -582,6 +608,7 @@ def main():
     check_choice()
     check_initializers()
     check_reasons()
+    check_neighbours()
     check_order()
     check_norms()
     check_table()
