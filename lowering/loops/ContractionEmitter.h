@@ -70,6 +70,7 @@ private:
   void withoutEdges(llvm::function_ref<void()> body);
   void walkPanels(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanel(llvm::ArrayRef<int> steps, Tile &tile);
+  int64_t panelsOfShortTile(llvm::ArrayRef<int> steps, const Tile &tile);
   void walkBlocks(llvm::ArrayRef<int> steps, Tile tile);
   void walkBlocksOf(RowTiles tiles, llvm::ArrayRef<int> steps, Tile tile);
   void walkGroups(llvm::ArrayRef<int> steps, Tile tile);

@@ -268,6 +268,26 @@ void ContractionEmitter::withoutEdges(llvm::function_ref<void()> body) {
     access->edge = edge;
 }
 
+// Panels of a depthwise window that a few rows take at once, of a group without
+// a rest: the sums of one would wait for each other.
+int64_t ContractionEmitter::panelsOfShortTile(ArrayRef<int> steps,
+                                              const Tile &tile) {
+  constexpr int64_t mostSums = 7;
+  bool isInnermost = steps.empty() && nest.row && !backwards && !panels;
+  bool isPlain = llvm::none_of(values.accesses, [](auto &entry) {
+    return entry.second.group || entry.second.edge;
+  });
+  int64_t most = mostSums / (tile.rows * tile.vectors),
+          group = nest.schedule.getGroup();
+  if (!isInnermost || !isPlain || most < 2 || !isDepthwise(root, nest.roles))
+    return 1;
+  if (auto size = getConstantIntValue(nest.sizes[nest.roles.vector]))
+    most = std::min(most, *size / nest.schedule.getColumns());
+  while (group > 1 && group % most)
+    --most;
+  return std::max<int64_t>(most, 1);
+}
+
 void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   unsigned panel = values.panelLoop(), vector = nest.roles.vector;
   int64_t columns = nest.schedule.getColumns();
@@ -298,7 +318,14 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   bool hasEdges = llvm::any_of(values.accesses, [](auto &entry) {
     return entry.second.edge.has_value();
   });
-  if (getConstantIntValue(size) || !hasEdges || backwards) {
+  if (int64_t together = panelsOfShortTile(steps, tile); together > 1) {
+    OpFoldResult wide =
+        multiply(b, floorDivide(b, full, together), number(b, together));
+    tile.vectors *= together;
+    forEach(number(b, 0), wide, together, wholePanel);
+    tile.vectors /= together;
+    forEach(wide, full, 1, wholePanel);
+  } else if (getConstantIntValue(size) || !hasEdges || backwards) {
     forEach(number(b, 0), full, 1, wholePanel);
   } else {
     auto [begin, end] = panelsInside(full);
@@ -401,6 +428,10 @@ void ContractionEmitter::walkPanelsOfGroup(ArrayRef<int> steps, Tile tile) {
   std::optional<int> walked;
   if (tile.isAll)
     walked = RowTilesStep;
+  if (int64_t group = panelsOfShortTile(steps, tile); group > 1) {
+    tile.together = group;
+    tile.vectors *= group;
+  }
   auto body = [&](OpFoldResult at) {
     tile.loops[values.panelLoop()] = at;
     walkPanel(steps, tile);

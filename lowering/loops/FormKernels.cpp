@@ -539,7 +539,9 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
         schedule =
             ContractionAttr::get(root.getContext(), schedule.getRows(),
                                  unpack.getStaticInnerTiles()[0],
-                                 schedule.getVector(), schedule.getOuter());
+                                 schedule.getVector(), schedule.getOuter(),
+                                 /*block=*/0, schedule.getGroup(), /*depth=*/0,
+                                 /*partial=*/0);
     // An operand whose columns lie apart is copied panel by panel, once for
     // all rows.
     if (!alongSum && readsColumnsApart(root, *roles))
@@ -549,8 +551,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     else
       schedule = blockedForCache(schedule, target, shapeOf(root, *roles),
                                  holdsPartialSums(group));
-    bool isBlocked =
-        schedule.getBlock() || schedule.getGroup() > 1 || schedule.getDepth();
+    bool isBlocked = schedule.getBlock() || schedule.getDepth() ||
+                     (schedule.getGroup() > 1 && !isDepthwise(root, *roles));
     if (!isBlocked)
       takeFold(group, *roles, hasSeveralPanels(root, *roles, schedule), isFold);
     leaveFoldsOutside(group, group.last->getResult(0),

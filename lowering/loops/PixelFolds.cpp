@@ -54,6 +54,10 @@ private:
   bool isAlongVectors();
   TypedAttr startOf(bool isAll);
   bool findSizes();
+  OpFoldResult sizeOf(AffineExpr loop) {
+    return sizes[*fold.getMatchingIndexingMap(input).getResultPosition(loop)];
+  }
+  OpFoldResult unlessEmpty(ImplicitLocOpBuilder &b, OpFoldResult rows);
   linalg::GenericOp foldRest(Value part);
 
   linalg::GenericOp fold;
@@ -65,6 +69,7 @@ private:
   bool sharePanels;
   AffineMap output;
   SmallVector<unsigned> kept;      // loops of the fold that are left for later
+  unsigned row = 0;                // the innermost one that is not
   SmallVector<AffineExpr> results; // of the part, as loops of the fold
   SmallVector<OpFoldResult> sizes; // of what is folded, by its dimensions
 };
@@ -84,24 +89,30 @@ std::optional<unsigned> FoldSplitter::loopOfRoot(unsigned loop) {
 const char *FoldSplitter::chooseLoops() {
   SmallVector<int64_t> extents = fold.getStaticLoopRanges();
   SmallVector<std::pair<unsigned, unsigned>> folded; // of the root, of the fold
+  bool hasUnknown = false;
   for (auto [loop, kind] : llvm::enumerate(fold.getIteratorTypesArray())) {
     if (kind != utils::IteratorType::reduction || extents[loop] == 1)
       continue;
     std::optional<unsigned> own = loopOfRoot(loop);
     if (!own || !llvm::is_contained(roles.pixels, *own))
       return "it folds more than pixels";
-    if (ShapedType::isDynamic(extents[loop]) || extents[loop] == 0)
-      return "it folds pixels of a number that only the run knows";
+    if (extents[loop] == 0)
+      return "it folds nothing";
+    hasUnknown |= ShapedType::isDynamic(extents[loop]);
     folded.push_back({*own, loop});
   }
   if (folded.empty())
     return "it folds nothing";
   llvm::sort(folded);
-  if (!sharePanels)
+  // Where there may be no pixel, a row has to be there to say so.
+  if (!sharePanels || hasUnknown)
     for (auto [own, loop] : ArrayRef(folded).drop_back())
       kept.push_back(loop);
   if (!sharePanels && kept.empty())
     return "tasks share the pixels that it folds";
+  if (hasUnknown && kept.empty())
+    return "it folds pixels of a number that only the run knows";
+  row = folded.back().second;
   llvm::append_range(results, output.getResults().drop_back());
   for (unsigned loop : kept)
     results.push_back(getAffineDimExpr(loop, output.getContext()));
@@ -147,8 +158,11 @@ KernelPart FoldSplitter::split() {
   ImplicitLocOpBuilder b(fold.getLoc(), last);
   AffineMap in = fold.getMatchingIndexingMap(input);
   SmallVector<OpFoldResult> extents;
-  for (AffineExpr loop : results)
-    extents.push_back(sizes[*in.getResultPosition(loop)]);
+  for (AffineExpr loop : results) {
+    extents.push_back(sizeOf(loop));
+    if (!kept.empty() && loop == b.getAffineDimExpr(kept.front()))
+      extents.back() = unlessEmpty(b, extents.back());
+  }
   Type element = getElementTypeOrSelf(fold.getResult(0));
   Value first = arith::ConstantOp::create(b, startOf(kept.empty()));
   Value empty = tensor::EmptyOp::create(b, extents, element);
@@ -167,6 +181,22 @@ KernelPart FoldSplitter::split() {
     rest = foldRest(part.getResult(0));
   fold.getResult(0).replaceAllUsesWith((rest ? rest : part).getResult(0));
   return {start, part, rest};
+}
+
+// Rows of no pixels are none: nobody would write what they are folded into.
+OpFoldResult FoldSplitter::unlessEmpty(ImplicitLocOpBuilder &b,
+                                       OpFoldResult rows) {
+  OpFoldResult pixels = sizeOf(b.getAffineDimExpr(row));
+  if (getConstantIntValue(pixels))
+    return rows;
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value isEmpty = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::eq,
+      getValueOrCreateConstantIndexOp(b, b.getLoc(), pixels), zero);
+  return arith::SelectOp::create(
+             b, isEmpty, zero,
+             getValueOrCreateConstantIndexOp(b, b.getLoc(), rows))
+      .getResult();
 }
 
 // What is left: the fold's own start value, and the loops that were kept.

@@ -54,6 +54,9 @@ constexpr double worthwhile = 0.8;
 // of the time with panels outermost, of 3x3 at 1.75 times as many 1.01 to 1.06,
 // and so did those whose vectors, all together, take 1.1 of the cache.
 constexpr double warmPart = 1.25;
+// Memory that a core finds without a walk through tables of pages (most of
+// the 3072 pages that Zen 4 remembers), and pixels of a page that share one.
+constexpr int64_t foundBytes = 10 << 20, pixelsOfWalk = 4, pageBytes = 4096;
 // What counts of cycles do not tell apart.
 constexpr double nearlyBest = 1.01;
 // What a tile may cost with many rows that takes less time with few. On Zen 5,
@@ -273,13 +276,32 @@ int64_t pixelsReached(linalg::GenericOp root, const LoopRoles &roles) {
 // apart as they have channels, so they may share few of its sets. A part of a
 // line would be fetched, and written by several tasks, in vain.
 bool staysWarm(const ContractionShape &shape, const Machine &machine) {
-  if (ShapedType::isDynamic(shape.pixelsReached) ||
+  // Every vector passes all pages of the image and of the result.
+  bool isFound = shape.rowStride * pixelsOfWalk <= pageBytes ||
+                 2 * shape.pixels * shape.rowStride <= foundBytes;
+  if (ShapedType::isDynamic(shape.pixelsReached) || !isFound ||
       machine.lanes * shape.elementBits < 8 * lineBytes ||
       shape.rowStride % lineBytes != 0 ||
       shape.pixelsReached * shape.rowStride < warmPart * machine.l1Bytes)
     return false;
   return shape.pixelsReached <=
          warmPart * setsAtPitch(shape.rowStride) * waysOfL1(machine.l1Bytes);
+}
+
+// How many panels a depthwise window passes at once where only the run knows
+// how long rows are: as many as leave most of the first cache to the image
+// while their taps stay in it from tile to tile.
+int64_t panelsOfGroup(const ContractionShape &shape, const Machine &machine) {
+  if (!ShapedType::isDynamic(shape.pixelsReached) ||
+      ShapedType::isDynamic(shape.columns) || shape.columns % machine.lanes ||
+      2 * shape.weightBytes <= machine.l1Bytes)
+    return 1;
+  int64_t panels = shape.columns / machine.lanes,
+          group = std::max<int64_t>(
+              panels * machine.l1Bytes / (3 * shape.weightBytes), 1);
+  while (panels % group)
+    --group;
+  return group;
 }
 
 // Whether lanes along the loop read one input side by side.
@@ -323,8 +345,10 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
       getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
   shape.depthwise = isDepthwise(root, roles) && !roles.pixels.empty();
   shape.taps = extents[roles.reductions.back()];
-  if (shape.depthwise)
+  if (shape.depthwise) {
     shape.pixelsReached = pixelsReached(root, roles);
+    shape.pixels = product(roles.pixels);
+  }
   auto isSumWithPixel = [&](AffineExpr index) {
     return !isa<AffineDimExpr>(index) &&
            llvm::any_of(roles.pixels, [&](unsigned loop) {
@@ -388,7 +412,9 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
     int64_t rows = std::clamp<int64_t>(machine.registers - taps - 2, 1, 7);
     return ContractionAttr::get(context, rows, machine.lanes, machine.lanes,
                                 staysWarm(shape, machine) ? LoopOrder::Panels
-                                                          : LoopOrder::Pixels);
+                                                          : LoopOrder::Pixels,
+                                /*block=*/0, panelsOfGroup(shape, machine),
+                                /*depth=*/0, /*partial=*/0);
   }
   int64_t rowExtent =
       ShapedType::isDynamic(shape.rows) ? usualExtent : shape.rows;

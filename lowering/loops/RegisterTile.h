@@ -14,12 +14,13 @@ struct ContractionShape {
   int64_t streamed;        // the same, where windows that overlap count once
   int64_t rowStride;       // bytes between what neighbouring rows read
   bool depthwise;
-  int64_t taps;      // vectors of weights that a depthwise tile keeps
+  int64_t taps; // vectors of weights that a depthwise tile keeps
   // Pixels of the rows that its window reaches, of one vector each; dynamic
   // where not known, or where the window slides along the vectors.
   int64_t pixelsReached = 0;
-  bool isProduct;    // of matrices: one loop reduces, no window slides
-  int64_t taken = 0; // registers that something else holds
+  int64_t pixels = 0; // of a depthwise window's result; dynamic where not known
+  bool isProduct;     // of matrices: one loop reduces, no window slides
+  int64_t taken = 0;  // registers that something else holds
   // The columns are of several loops, which what follows may walk apart.
   bool isMerged = false;
   bool isSmall = false; // few rows, and little code with them

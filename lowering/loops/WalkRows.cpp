@@ -225,25 +225,35 @@ void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
 
 // Rows of unknown number. Where a window slides along them, tiles at an end of
 // the image read padding beside it. A tap of a depthwise window is too little
-// work for that: rows there are computed one by one.
+// work for that: rows there are computed one by one, by one loop.
 void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
   OpFoldResult extent = nest.sizes[*nest.row];
   const ContractionNest::SizedBorder *window = nest.rowWindow();
   if (!window || readsBeside(*window))
     return walkRowRange(steps, tile, number(b, 0), extent);
   auto [begin, end] = rowsInside(*window);
-  auto single = [&](OpFoldResult from, OpFoldResult to) {
+  OpFoldResult inside = subtract(b, end, begin);
+  auto single = [&] {
     Tile border = tile;
     border.border = Tile::Clamped;
     auto body = [&](OpFoldResult at) {
-      border.loops[*nest.row] = at;
+      Value isBefore = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                             asValue(b, at), asValue(b, begin));
+      border.loops[*nest.row] =
+          arith::SelectOp::create(b, isBefore, asValue(b, at),
+                                  asValue(b, add(b, at, inside)))
+              .getResult();
       walk(steps, border);
     };
-    forEach(from, to, 1, body, RowTilesStep);
+    forEach(number(b, 0), subtract(b, extent, inside), 1, body, RowTilesStep);
   };
-  single(number(b, 0), begin);
+  // A fold begins with the first row.
+  bool beginsInside = isConstantIntValue(begin, 0);
+  if (!beginsInside)
+    single();
   walkRowRange(steps, tile, begin, end);
-  single(end, extent);
+  if (beginsInside)
+    single();
 }
 
 // Whether a tile may hold rows that lack a tap.

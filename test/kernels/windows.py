@@ -55,8 +55,14 @@ def folded_pixels():
             yield f"{name}, {kind} beside, any batch", chain(
                 ["n", *shape[1:]], made(attributes, fold, gate), weights, [[n, *shape[1:]] for n in (1, 2)])
         sizes = [[1, shape[1], *(size + more for size in shape[2:])] for more in (0, 2)]
-        yield f"{name}, mean beside, any size", chain(
-            ["n", shape[1], *"hwd"[:len(window)]], made(attributes, folds["mean"], gate), weights, sizes)
+        for kind, fold in folds.items():
+            for form, body in {"alone": [fold[:2] + ("y", {})], "beside": [fold, gate]}.items():
+                yield f"{name}, {kind} {form}, any size", chain(
+                    ["n", shape[1], *"hwd"[:len(window)]], made(attributes, *body), weights, sizes)
+    yield "sums of images without pixels", chain(
+        ["n", "h", "w", 16], [("MatMul", "x v", "c", {}), ("Sigmoid", "c", "s", {}), ("ReduceSum", "s all", "y", {})],
+        {"v": normal(16, 40, scale=0.25), "all": np.int64([1, 2])},
+        [[1, h, w, 16] for h, w in ((3, 0), (0, 3), (1, 1), (20, 7))])
 
 
 def few_channels():
