@@ -10,11 +10,17 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
+// Sums of squares in a kernel of rows are folds.
+bool isProduct(linalg::GenericOp op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  return isSumOfProducts(op) &&
+         !(kernel && isa<RowsAttr>(kernel.getSchedule()));
+}
+
 bool isContraction(Operation *region) {
   return region
       ->walk([](linalg::GenericOp op) {
-        return isSumOfProducts(op) ? WalkResult::interrupt()
-                                   : WalkResult::advance();
+        return isProduct(op) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -31,7 +37,7 @@ bool isMovement(Operation *region) {
 // padding, packing and other movements make of it.
 bool multiplies(Operation *op, Value value) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    return isSumOfProducts(generic) &&
+    return isProduct(generic) &&
            llvm::is_contained(generic.getDpsInputs(), value);
   auto reach = [](Value inner) {
     return llvm::any_of(inner.getUsers(), [&](Operation *user) {

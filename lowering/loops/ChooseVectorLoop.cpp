@@ -60,6 +60,17 @@ std::optional<int64_t> NestEmitter::strideOfShuffle(unsigned input,
              : std::nullopt;
 }
 
+// How much of an operand is read or written, as a part of `whole`: what is
+// the same along a loop is few elements, and stays in registers or near.
+constexpr int64_t whole = 4;
+static int64_t partOf(const Nest &nest, const NestOperand &operand) {
+  bool isRepeated = false;
+  for (auto [loop, stride] : llvm::zip(nest.loops, operand.strides))
+    isRepeated |=
+        isConstantIntValue(stride, 0) && !isConstantIntValue(loop.size, 1);
+  return isRepeated && !hasFold(nest) ? 1 : whole;
+}
+
 // Unit strides are what the lanes want; other strides cost a load per lane, or
 // a shuffle.
 int64_t NestEmitter::score(unsigned loop) {
@@ -72,11 +83,12 @@ int64_t NestEmitter::score(unsigned loop) {
     if (operand.scalar ||
         (isInput && !nest.op.payloadUsesValueFromOperand(&value)))
       continue;
-    int64_t weight = isInput ? inputWeight : outputWeight;
+    int64_t part = partOf(nest, operand),
+            weight = part * (isInput ? inputWeight : outputWeight);
     if (isConstantIntValue(operand.strides[loop], 1))
       sum += 2 * weight;
     else if (isInput && strideOfShuffle(i, loop))
-      sum += 1;
+      sum += part;
     else if (!isConstantIntValue(operand.strides[loop], 0))
       sum -= weight;
   }
@@ -102,7 +114,7 @@ int64_t NestEmitter::scoreOfLoads(unsigned loop) {
       sum -= 2;
     }
   }
-  return sum * inputWeightOf(nest);
+  return whole * sum * inputWeightOf(nest);
 }
 
 // The bits of the elements that fill the lanes: the widest ones, but for
@@ -141,7 +153,7 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
   // What elements that lie apart cost, lanes may save in arithmetic.
   constexpr int64_t operationsOfAccess = 3;
   unsigned weight = weightOf(nest.op);
-  int64_t arithmetic = weight / operationsOfAccess;
+  int64_t arithmetic = whole * weight / operationsOfAccess;
   int64_t best = std::numeric_limits<int64_t>::min();
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
     if (nest.loops[loop].folds && !foldsInAnyOrder)

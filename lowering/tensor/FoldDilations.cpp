@@ -4,9 +4,11 @@
 // copies.
 #include "dialects/onnx/Constants.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/IndexMath.h"
 #include "lowering/tensor/SquareConvolutions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -27,15 +29,21 @@ enum Loop { N, H, W, M, KH, KW, C, loopCount };
 constexpr int64_t leastSide = 6;
 // Of what the image has, in parts of one size.
 constexpr double mostComputed = 1.2;
+// Where only the run knows how large the image is: of 40 rows and more, parts
+// are large enough.
+constexpr int64_t mostOfUnknown = 8;
 
 struct DilatedConvolution {
   Value source;                       // [N, Hi, Wi, C]
   std::pair<int64_t, int64_t> before; // zeros above and left of it
   int64_t dilation;
   int64_t rows, columns, channels; // of the result
-  // Of each part.
-  int64_t partRows() const { return llvm::divideCeil(rows, dilation); }
-  int64_t partColumns() const { return llvm::divideCeil(columns, dilation); }
+};
+
+// Numbers of the run.
+struct Sizes {
+  OpFoldResult batch, rows, columns;
+  OpFoldResult partRows, partColumns; // of each part
 };
 
 // Whether the root's loops are these, its taps so far apart.
@@ -60,8 +68,7 @@ FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
   if (!weights || weights.isSplat() || map.getNumResults() != 4)
     return failure();
   int64_t dilation = coefficient(map.getResult(1), KH);
-  if (!isDilated(root, dilation) || extents[KH] != 3 || extents[KW] != 3 ||
-      ShapedType::isDynamic(extents[H]) || ShapedType::isDynamic(extents[W]))
+  if (!isDilated(root, dilation) || extents[KH] != 3 || extents[KW] != 3)
     return failure();
   DilatedConvolution conv{image,      {0, 0},     dilation,
                           extents[H], extents[W], extents[M]};
@@ -76,35 +83,55 @@ FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
 }
 
 bool isWorthParts(const DilatedConvolution &conv) {
-  double computed = double(conv.partRows()) * conv.partColumns() *
-                    conv.dilation * conv.dilation;
-  return std::min(conv.partRows(), conv.partColumns()) >= leastSide &&
-         computed <= mostComputed * conv.rows * conv.columns;
+  double computed = 1;
+  for (int64_t size : {conv.rows, conv.columns}) {
+    if (ShapedType::isDynamic(size)) {
+      if (conv.dilation > mostOfUnknown)
+        return false;
+      continue;
+    }
+    int64_t part = llvm::divideCeil(size, conv.dilation);
+    if (part < leastSide)
+      return false;
+    computed *= double(part * conv.dilation) / size;
+  }
+  return computed <= mostComputed;
+}
+
+Sizes sizesOf(ImplicitLocOpBuilder &b, const DilatedConvolution &conv,
+              Value destination) {
+  SmallVector<OpFoldResult> all =
+      tensor::getMixedSizes(b, b.getLoc(), destination);
+  auto part = [&](OpFoldResult size) {
+    return floorDivide(b, add(b, size, number(b, conv.dilation - 1)),
+                       conv.dilation);
+  };
+  return {all[0], all[1], all[2], part(all[1]), part(all[2])};
 }
 
 // [N, d, d, h + 2, w + 2, C]: part (i, j) begins at row i and column j.
-Value partsOf(ImplicitLocOpBuilder &b, const DilatedConvolution &conv) {
-  auto type = cast<RankedTensorType>(conv.source.getType());
-  int64_t d = conv.dilation, rows = conv.partRows() + 2,
-          columns = conv.partColumns() + 2;
+Value partsOf(ImplicitLocOpBuilder &b, const DilatedConvolution &conv,
+              const Sizes &of) {
+  int64_t d = conv.dilation;
   auto [above, left] = conv.before;
+  OpFoldResult rows = add(b, of.partRows, number(b, 2)),
+               columns = add(b, of.partColumns, number(b, 2));
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), conv.source);
+  auto behind = [&](OpFoldResult parts, int64_t before, OpFoldResult size) {
+    return subtract(b, multiply(b, parts, number(b, d)),
+                    add(b, size, number(b, before)));
+  };
   Value padded =
       paddedWithZeros(b, conv.source,
                       {{},
-                       {above, d * rows - above - type.getDimSize(1)},
-                       {left, d * columns - left - type.getDimSize(2)},
+                       {number(b, above), behind(rows, above, sizes[1])},
+                       {number(b, left), behind(columns, left, sizes[2])},
                        {}});
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, b.getLoc(), padded);
-  sizes = {sizes[0],
-           b.getIndexAttr(d),
-           b.getIndexAttr(d),
-           b.getIndexAttr(rows),
-           b.getIndexAttr(columns),
-           sizes[3]};
   auto dim = [&](unsigned at) { return b.getAffineDimExpr(at); };
   return gathered(
-      b, padded, sizes,
+      b, padded,
+      {sizes[0], number(b, d), number(b, d), rows, columns, sizes[3]},
       AffineMap::get(6, 0,
                      {dim(0), dim(3) * d + dim(1), dim(4) * d + dim(2), dim(5)},
                      b.getContext()));
@@ -112,32 +139,27 @@ Value partsOf(ImplicitLocOpBuilder &b, const DilatedConvolution &conv) {
 
 // The parts' results, side by side again.
 Value joined(ImplicitLocOpBuilder &b, const DilatedConvolution &conv,
-             Value parts, OpFoldResult batch) {
-  int64_t d = conv.dilation, rows = conv.partRows(),
-          columns = conv.partColumns();
-  auto index = [&](int64_t value) {
-    return OpFoldResult(b.getIndexAttr(value));
-  };
+             Value parts, const Sizes &of) {
+  OpFoldResult d = number(b, conv.dilation),
+               channels = number(b, conv.channels);
+  SmallVector<OpFoldResult> apartSizes = {
+      of.batch, d, d, of.partRows, of.partColumns, channels};
+  SmallVector<int64_t> shape;
+  SmallVector<Value> unknown;
+  dispatchIndexOpFoldResults(apartSizes, unknown, shape);
   auto type = cast<RankedTensorType>(parts.getType());
-  std::optional<int64_t> images = getConstantIntValue(batch);
   Value apart = tensor::ExpandShapeOp::create(
-      b,
-      type.clone({images.value_or(ShapedType::kDynamic), d, d, rows, columns,
-                  conv.channels}),
-      parts, SmallVector<ReassociationIndices>{{0, 1, 2}, {3}, {4}, {5}},
-      SmallVector<OpFoldResult>{batch, index(d), index(d), index(rows),
-                                index(columns), index(conv.channels)});
+      b, type.clone(shape), parts,
+      SmallVector<ReassociationIndices>{{0, 1, 2}, {3}, {4}, {5}}, apartSizes);
   unsigned order[] = {0, 2, 4, 1, 3, 5};
-  Value turned = gathered(b, apart,
-                          {batch, index(rows), index(d), index(columns),
-                           index(d), index(conv.channels)},
-                          AffineMap::getPermutationMap(order, b.getContext()));
+  Value turned = gathered(
+      b, apart, {of.batch, of.partRows, d, of.partColumns, d, channels},
+      AffineMap::getPermutationMap(order, b.getContext()));
   Value whole = tensor::CollapseShapeOp::create(
       b, turned, SmallVector<ReassociationIndices>{{0}, {1, 2}, {3, 4}, {5}});
-  SmallVector<OpFoldResult> offsets(4, index(0)), strides(4, index(1)),
-      sizes = {batch, index(conv.rows), index(conv.columns),
-               index(conv.channels)};
-  return tensor::ExtractSliceOp::create(b, whole, offsets, sizes, strides);
+  SmallVector<OpFoldResult> offsets(4, number(b, 0)), strides(4, number(b, 1));
+  return tensor::ExtractSliceOp::create(
+      b, whole, offsets, {of.batch, of.rows, of.columns, channels}, strides);
 }
 
 void fold(linalg::GenericOp root) {
@@ -146,24 +168,25 @@ void fold(linalg::GenericOp root) {
   if (failed(conv) || !isWorthParts(*conv) || !fill)
     return;
   ImplicitLocOpBuilder b(root.getLoc(), root);
+  Sizes sizes = sizesOf(b, *conv, fill.getOutputs()[0]);
   Value images = tensor::CollapseShapeOp::create(
-      b, partsOf(b, *conv),
+      b, partsOf(b, *conv, sizes),
       SmallVector<ReassociationIndices>{{0, 1, 2}, {3}, {4}, {5}});
   Value empty = tensor::EmptyOp::create(
       b,
       ArrayRef<OpFoldResult>{tensor::getMixedSize(b, b.getLoc(), images, 0),
-                             b.getIndexAttr(conv->partRows()),
-                             b.getIndexAttr(conv->partColumns()),
-                             b.getIndexAttr(conv->channels)},
+                             sizes.partRows, sizes.partColumns,
+                             number(b, conv->channels)},
       getElementTypeOrSelf(root.getResult(0)));
   Value start = linalg::FillOp::create(b, fill.getInputs(), empty).getResult(0);
   linalg::GenericOp parts =
       squareConvolution(b, root, images, root.getDpsInputs()[1], start);
   if (!parts)
     return;
-  OpFoldResult batch = tensor::getMixedSize(b, b.getLoc(), conv->source, 0);
-  root.replaceAllUsesWith(
-      ValueRange{joined(b, *conv, parts.getResult(0), batch)});
+  Value result = joined(b, *conv, parts.getResult(0), sizes);
+  if (result.getType() != root.getResult(0).getType())
+    result = tensor::CastOp::create(b, root.getResult(0).getType(), result);
+  root.replaceAllUsesWith(ValueRange{result});
   root.erase();
 }
 

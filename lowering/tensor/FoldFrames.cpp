@@ -38,13 +38,14 @@ struct FrameConvolution {
                                   : transposed(b, b.getLoc(), value, order);
   }
   // Elements that are padded in front of a dimension of NDHWC and behind it.
-  std::pair<int64_t, int64_t> padding(unsigned dim) const {
+  ZerosBeside padding(unsigned dim) const {
     if (!pad)
-      return {0, 0};
-    return {pad.getStaticLow()[order[dim]], pad.getStaticHigh()[order[dim]]};
+      return {};
+    return {pad.getMixedLowPad()[order[dim]],
+            pad.getMixedHighPad()[order[dim]]};
   }
   bool isPadded(unsigned dim) const {
-    return padding(dim) != std::pair<int64_t, int64_t>(0, 0);
+    return pad && pad.getPaddedDims().test(order[dim]);
   }
 };
 

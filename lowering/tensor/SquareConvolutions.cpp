@@ -1,8 +1,10 @@
 #include "lowering/tensor/SquareConvolutions.h"
 #include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/loops/IndexMath.h"
 #include "lowering/loops/Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -18,13 +20,14 @@ bool isPaddedWithKnownZeros(tensor::PadOp pad) {
 }
 
 Value paddedWithZeros(ImplicitLocOpBuilder &b, Value value,
-                      ArrayRef<std::pair<int64_t, int64_t>> padding) {
+                      ArrayRef<ZerosBeside> padding) {
   SmallVector<OpFoldResult> low, high;
   bool any = false;
   for (auto [before, behind] : padding) {
-    low.push_back(b.getIndexAttr(before));
-    high.push_back(b.getIndexAttr(behind));
-    any |= before || behind;
+    low.push_back(before ? before : number(b, 0));
+    high.push_back(behind ? behind : number(b, 0));
+    any |= !isConstantIntValue(low.back(), 0) ||
+           !isConstantIntValue(high.back(), 0);
   }
   if (!any)
     return value;

@@ -10,9 +10,9 @@ namespace onnxc {
 bool isPaddedWithKnownZeros(mlir::tensor::PadOp pad);
 
 // `value` with so many zeros in front of and behind each dimension.
-mlir::Value
-paddedWithZeros(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
-                llvm::ArrayRef<std::pair<int64_t, int64_t>> padding);
+using ZerosBeside = std::pair<mlir::OpFoldResult, mlir::OpFoldResult>;
+mlir::Value paddedWithZeros(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                            llvm::ArrayRef<ZerosBeside> padding);
 
 // A copy of `sizes` whose elements lie at `from` in `source`.
 mlir::Value gathered(mlir::ImplicitLocOpBuilder &b, mlir::Value source,

@@ -351,6 +351,9 @@ def frames():
                                   ("2 apart, no pads", [2, 2], [0] * 4), ("4 apart", [4, 4], [4] * 4),
                                   ("2 and 3 apart", [2, 3], [2, 3, 2, 3])):
         yield f"taps {name}", convolution([2, 40, 25, 28], 48, (3, 3), dilations=dilations, pads=pads)
+        yield f"taps {name}, any size", convolution(
+            ["n", 40, "h", "w"], 48, (3, 3), sizes=[[n, 40, h, w] for n, h, w in ((1, 25, 28), (2, 7, 6), (1, 50, 9))],
+            dilations=dilations, pads=pads)
         yield f"taps {name}, any batch", convolution(["n", 40, 24, 28], 48, (3, 3), dilations=dilations, pads=pads,
                                                      sizes=[[1, 40, 24, 28], [3, 40, 24, 28]])
     steps = [("Conv", "x w0", "z", {}), ("Conv", "z w b", "c", {"pads": [0, 1, 1, 0, 1, 1]}), ("Add", "c z", "a", {}),
