@@ -261,6 +261,31 @@ static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels,
     std::swap(column, row);
 }
 
+// Whether nothing is shared by several elements of the result, and what is
+// summed for each of them lies side by side: a fold, whose lanes lie along the
+// sum.
+static bool foldsRows(linalg::GenericOp root, unsigned vector) {
+  SmallVector<utils::IteratorType> kinds = root.getIteratorTypesArray();
+  auto endsWithSum = [&](OpOperand *input) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    auto last = map.getNumResults()
+                    ? dyn_cast<AffineDimExpr>(map.getResults().back())
+                    : nullptr;
+    return root.payloadUsesValueFromOperand(input) && last &&
+           kinds[last.getPosition()] == utils::IteratorType::reduction;
+  };
+  LoopRoles roles;
+  roles.vector = vector;
+  return isDepthwise(root, roles) &&
+         llvm::all_of(
+             root.getDpsInputOperands(),
+             [&](OpOperand *input) {
+               return root.getMatchingIndexingMap(input).isProjectedPermutation(
+                   /*allowZeroInResults=*/true);
+             }) &&
+         llvm::any_of(root.getDpsInputOperands(), endsWithSum);
+}
+
 FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
   if (root.getNumDpsInits() != 1 || root.getNumDpsInputs() < 2 ||
       root.getNumReductionLoops() == 0 || !hasVectorForm(root))
@@ -271,9 +296,9 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
       output.getNumResults() != root.getNumParallelLoops())
     return failure();
   std::optional<unsigned> vector = vectorLoop(root, output);
-  if (!vector || !llvm::all_of(maps, [&](AffineMap map) {
-        return isReadable(map, *vector);
-      }))
+  if (!vector || foldsRows(root, *vector) ||
+      !llvm::all_of(maps,
+                    [&](AffineMap map) { return isReadable(map, *vector); }))
     return failure();
 
   LoopRoles roles;
