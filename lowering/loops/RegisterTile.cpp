@@ -93,7 +93,7 @@ int64_t mostRowsOf(const Machine &machine, const ContractionShape &shape,
                    int64_t vectors) {
   if (shape.isSmall)
     return mostRowsOfSmallCode;
-  bool mayBeWide = shape.columns >= 2 * machine.lanes;
+  bool mayBeWide = shape.columns > machine.lanes;
   if (ShapedType::isDynamic(shape.rowsOfImage) && (vectors > 1 || mayBeWide))
     return mostRowsOfUnknownImage;
   return shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
