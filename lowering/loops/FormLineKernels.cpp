@@ -1,6 +1,7 @@
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/EmitLines.h"
 #include "mlir/IR/IRMapping.h"
@@ -39,13 +40,28 @@ const char *whyNotWorthIt(const Lines &lines, TargetAttr target) {
              : nullptr;
 }
 
-// Whether windows slide over what the kernel reads, were they of one pixel.
+// Whether windows of several pixels slide over what the kernel reads.
 bool hasWindows(KernelOp kernel) {
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   return succeeded(root) &&
-         llvm::any_of(root->getIndexingMapsArray(), [](AffineMap map) {
-           return !map.isProjectedPermutation(/*allowZeroInResults=*/true);
+         llvm::any_of(root->getIndexingMapsArray(), [&](AffineMap map) {
+           return !withoutUnitLoops(*root, map)
+                       .isProjectedPermutation(
+                           /*allowZeroInResults=*/true);
          });
+}
+
+// Of a pool that is none of the producer's lines.
+const char *whyNoLines(KernelOp producer, KernelOp pool) {
+  auto image = cast<ShapedType>(producer.getOutputs()[0].getType());
+  if (!isa<ContractionAttr>(producer.getSchedule()))
+    return "rows are kept only for a pool behind tiles of single rows";
+  if (findFold(producer) || findFold(pool))
+    return "rows are kept only for a pool of pixels that nothing else folds";
+  if (ShapedType::isDynamicShape(image.getShape().drop_front()))
+    return "rows are kept only for a pool of known size";
+  return "rows are kept only for a pool that alone reads them and goes along "
+         "them";
 }
 
 void formKernel(const Lines &lines, tensor::EmptyOp place) {
@@ -90,13 +106,12 @@ struct FormLineKernels : impl::FormLineKernelsBase<FormLineKernels> {
                                    ? matchLines(producer, pool)
                                    : FailureOr<Lines>(failure());
       auto place = producer.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
-      const char *reason = failed(lines) || !place
-                               ? "its rows are kept only for a pool of known "
-                                 "size that alone reads them"
-                               : whyNotWorthIt(*lines, target);
-      if (reason && pool && hasWindows(pool))
-        missed(producer, "form-line-kernels", pool) << reason;
-      if (reason)
+      bool areLines = succeeded(lines) && place;
+      const char *reason = areLines ? whyNotWorthIt(*lines, target) : nullptr;
+      if (pool && hasWindows(pool) && (reason || !areLines))
+        missed(producer, "form-line-kernels", pool)
+            << (areLines ? reason : whyNoLines(producer, pool));
+      if (reason || !areLines)
         continue;
       pools.insert(pool);
       formKernel(*lines, place);
