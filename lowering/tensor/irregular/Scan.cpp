@@ -7,6 +7,7 @@
 #include "lowering/tensor/irregular/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -94,9 +95,12 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     return !row.number || row.get() >= shortestRow;
   }
 
-  // Columns are summed in blocks, whose sums stay in the cache.
+  // Columns are summed in blocks, whose sums stay in the cache; short rows of
+  // several outer elements at once, for the sums of one would wait for each
+  // other.
   static Value sumRows(ImplicitLocOpBuilder &builder, ScanningOpInterface op,
                        const Input &x, int64_t axis) {
+    constexpr int64_t fewElements = 128;
     ArrayRef<Index> sizes = x.sizes;
     Index row = product(sizes.drop_front(axis + 1));
     Sizes flat = {product(sizes.take_front(axis)), sizes[axis], row};
@@ -105,28 +109,38 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     Index blocks = ceilDiv(row, most);
     Index width =
         ceilDiv(ceilDiv(row, greatest(blocks, 1)), shortestRow) * shortestRow;
+    int64_t together = row.number && !flat[0].is(1)
+                           ? std::max<int64_t>(fewElements / row.get(), 1)
+                           : 1;
     auto block = [&](ArrayRef<Index> at, Tensors carried) {
-      Index first = at[1] * width;
-      Columns columns = {at[0], first, flat[1],
+      Index outer = at[0] * together, first = at[1] * width;
+      Columns columns = {outer,
+                         together == 1 ? Index(1)
+                                       : least(together, flat[0] - outer),
+                         first,
+                         flat[1],
                          blocks.is(1) ? row : least(width, row - first),
-                         row.number ? width : Index(most)};
+                         {together, row.number ? width : Index(most)}};
       return Tensors{
           sumColumns(builder, op, x.element, from, carried[0], columns)};
     };
     // An axis without elements has no first row.
-    Index outer = onnxc::select(sizes[axis] == 0, 0, flat[0]);
+    Index outer =
+        onnxc::select(sizes[axis] == 0, 0, ceilDiv(flat[0], together));
     Value sums = visit(builder, {outer, blocks},
                        {emptyOf(builder, flat, x.element)}, block)[0];
     return reshaped(builder, sums, flat, x.sizes);
   }
 
+  // So many elements of the outer dimensions, and so many columns.
   struct Columns {
-    Index outer, first, rows, count, most;
+    Index outer, together, first, rows, count;
+    Sizes most;
   };
   static Value sumColumns(ImplicitLocOpBuilder &builder, ScanningOpInterface op,
                           Type element, Value from, Value to, Columns columns) {
     Type types[] = {element, element};
-    SmallVector<AffineMap> maps(3, builder.getMultiDimIdentityMap(1));
+    SmallVector<AffineMap> maps(3, builder.getMultiDimIdentityMap(2));
     auto rowAt = [&](Index at) {
       return op.isReversed() ? columns.rows - 1 - at : at;
     };
@@ -135,7 +149,7 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
       Row source(builder, columns, read), target(builder, columns, write);
       Tensors both = generic(builder, source.from(builder, from), element,
                              {carried[0], target.from(builder, carried[1])},
-                             types, maps, parallel(1), body);
+                             types, maps, parallel(2), body);
       return Tensors{both[0], target.into(builder, carried[1], both[1])};
     };
     auto begin = [&](ScalarBuilder &, ArrayRef<Scalar> args) {
@@ -146,8 +160,8 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
       Scalar sum = op.combine(args[1], args[0]);
       return SmallVector<Scalar>{sum, sum};
     };
-    Value sums = sliced(builder, emptyOf(builder, Sizes{columns.most}, element),
-                        Index(0), columns.count);
+    Value sums = sliced(builder, emptyOf(builder, columns.most, element),
+                        Sizes{0, 0}, Sizes{columns.together, columns.count});
     Tensors started = step(rowAt(0), rowAt(0), {sums, to}, begin);
     auto next = [&](ArrayRef<Index> at, Tensors carried) {
       Index write = rowAt(at[0] + 1);
@@ -161,11 +175,13 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     SmallVector<OpFoldResult> offsets, sizes, steps;
     Row(ImplicitLocOpBuilder &builder, const Columns &columns, Index at)
         : offsets(folded(builder, Sizes{columns.outer, at, columns.first})),
-          sizes(folded(builder, Sizes{1, 1, columns.count})),
+          sizes(folded(builder, Sizes{columns.together, 1, columns.count})),
           steps(3, builder.getIndexAttr(1)) {}
     Value from(ImplicitLocOpBuilder &builder, Value tensor) const {
-      auto type = tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
-          1, cast<RankedTensorType>(tensor.getType()), sizes);
+      SmallVector<int64_t> shape;
+      SmallVector<Value> unknown;
+      dispatchIndexOpFoldResults({sizes[0], sizes[2]}, unknown, shape);
+      auto type = cast<RankedTensorType>(tensor.getType()).clone(shape);
       return tensor::ExtractSliceOp::create(
           builder, cast<RankedTensorType>(type), tensor, offsets, sizes, steps);
     }
