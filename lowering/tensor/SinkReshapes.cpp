@@ -73,6 +73,9 @@ bool canBeGrouped(OpOperand *operand) {
 struct SinkReshapes : impl::SinkReshapesBase<SinkReshapes> {
   void runOnOperation() override {
     RewritePatternSet joining(&getContext()), grouping(&getContext());
+    // A reshape may pass as many operations as a network is deep.
+    auto untilDone =
+        GreedyRewriteConfig().setMaxIterations(GreedyRewriteConfig::kNoLimit);
     linalg::populateFoldReshapeOpsByCollapsingPatterns(joining, canBeReshaped);
     linalg::populateFoldReshapeOpsByExpansionPatterns(grouping, canBeGrouped);
     for (RewritePatternSet *patterns : {&joining, &grouping}) {
@@ -80,7 +83,8 @@ struct SinkReshapes : impl::SinkReshapesBase<SinkReshapes> {
                                                            &getContext());
       tensor::ExpandShapeOp::getCanonicalizationPatterns(*patterns,
                                                          &getContext());
-      if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns))))
+      if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns),
+                                       untilDone)))
         return signalPassFailure();
     }
   }
