@@ -374,7 +374,8 @@ def FoldDilations : Pass<"fold-dilations", "mlir::ModuleOp"> {
   let summary = "Makes convolutions of smaller images of dilated ones, for Winograd's filtering";
   let description = [{
     A 3x3 window whose taps are d apart slides over every d-th row and column: d x d images, to which pixels are copied,
-    and from which results are copied back. Where `transform-filters` will choose Winograd's filtering for them.
+    and from which results are copied back. Where `transform-filters` will choose Winograd's filtering for them, and of
+    images of unknown size where d is at most 8.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

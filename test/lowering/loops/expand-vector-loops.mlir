@@ -278,4 +278,29 @@ func.func @a_position_that_creeps_needs_a_permutation(
   }
   return
 }
+
+// Many small operands lie along the rows, but each is one number for a whole row.
+// CHECK-LABEL: @what_is_repeated_weighs_little
+// CHECK: scf.for
+// CHECK-NOT: memref.store
+// CHECK: vector.store {{.*}} vector<8xf32>
+// CHECK-NOT: memref.store
+// CHECK: return
+func.func @what_is_repeated_weighs_little(%x: memref<160x1024xf32>, %a: memref<160xf32>, %b: memref<160xf32>,
+    %c: memref<160xf32>, %d: memref<160xf32>, %e: memref<160xf32>, %y: memref<160x1024xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>,
+      affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %a, %b, %c, %d, %e : memref<160x1024xf32>, memref<160xf32>, memref<160xf32>, memref<160xf32>,
+          memref<160xf32>, memref<160xf32>) outs(%y : memref<160x1024xf32>) {
+  ^bb0(%s: f32, %p: f32, %q: f32, %r: f32, %t: f32, %u: f32, %o: f32):
+    %0 = arith.subf %s, %p : f32
+    %1 = arith.mulf %0, %q : f32
+    %2 = arith.addf %1, %r : f32
+    %3 = arith.mulf %2, %t : f32
+    %4 = arith.addf %3, %u : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
 }
