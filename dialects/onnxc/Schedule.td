@@ -20,7 +20,8 @@ def ContractionAttr : AttrDef<OnnxcDialect, "Contraction"> {
     where that is more than one. `outer` names the outer loop: `panels` keeps a panel of weights warm, `pixels` a tile of
     activations. With panels outside, a `block` of rows (0: all) meets all panels before the next block does, so that it
     stays in L2. Or the reduction runs in pieces of `depth` (0: whole), in which `group` panels meet each tile of rows
-    while it is warm, so that the pieces of a group's panels stay in L2; partial sums wait in the output.
+    while it is warm, so that the pieces of a group's panels stay in L2; partial sums wait in the output. Of a depthwise
+    window, `group` panels pass all pixels before the next ones do, so that their taps stay in L1.
     With `partial` columns, all that there are, lanes lie along the last reduction: a row has a vector of partial sums
     for each, which are folded at the end of the tile.
   }];

@@ -56,7 +56,7 @@ constexpr double worthwhile = 0.8;
 constexpr double warmPart = 1.25;
 // Memory that a core finds without a walk through tables of pages (most of
 // the 3072 pages that Zen 4 remembers), and pixels of a page that share one.
-constexpr int64_t foundBytes = 10 << 20, pixelsOfWalk = 4, pageBytes = 4096;
+constexpr int64_t foundBytes = 10 << 20, pixelsOfWalk = 4;
 // What counts of cycles do not tell apart.
 constexpr double nearlyBest = 1.01;
 // What a tile may cost with many rows that takes less time with few. On Zen 5,

@@ -248,7 +248,7 @@ void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
     forEach(number(b, 0), subtract(b, extent, inside), 1, body, RowTilesStep);
   };
   // A fold begins with the first row.
-  bool beginsInside = isConstantIntValue(begin, 0);
+  bool beginsInside = window->low <= 0;
   if (!beginsInside)
     single();
   walkRowRange(steps, tile, begin, end);
