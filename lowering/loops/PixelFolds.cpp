@@ -68,10 +68,11 @@ private:
   const LoopRoles &roles;
   bool sharePanels;
   AffineMap output;
-  SmallVector<unsigned> kept;      // loops of the fold that are left for later
-  unsigned row = 0;                // the innermost one that is not
-  SmallVector<AffineExpr> results; // of the part, as loops of the fold
-  SmallVector<OpFoldResult> sizes; // of what is folded, by its dimensions
+  SmallVector<unsigned> kept; // loops of the fold that are left for later
+  unsigned row = 0;           // the innermost one that is not
+  std::optional<unsigned> unknownRows; // of those kept
+  SmallVector<AffineExpr> results;     // of the part, as loops of the fold
+  SmallVector<OpFoldResult> sizes;     // of what is folded, by its dimensions
 };
 
 // The loop of the root that a loop of the fold is.
@@ -104,15 +105,21 @@ const char *FoldSplitter::chooseLoops() {
   if (folded.empty())
     return "it folds nothing";
   llvm::sort(folded);
-  // Where there may be no pixel, a row has to be there to say so.
+  // Where there may be no pixel, rows of unknown number have to say so.
   if (!sharePanels || hasUnknown)
     for (auto [own, loop] : ArrayRef(folded).drop_back())
       kept.push_back(loop);
   if (!sharePanels && kept.empty())
     return "tasks share the pixels that it folds";
-  if (hasUnknown && kept.empty())
-    return "it folds pixels of a number that only the run knows";
   row = folded.back().second;
+  auto isUnknown = [&](unsigned loop) {
+    return ShapedType::isDynamic(extents[loop]);
+  };
+  auto rows = llvm::find_if(kept, isUnknown);
+  if (rows != kept.end())
+    unknownRows = *rows;
+  else if (isUnknown(row))
+    return "it folds pixels of a number that only the run knows";
   llvm::append_range(results, output.getResults().drop_back());
   for (unsigned loop : kept)
     results.push_back(getAffineDimExpr(loop, output.getContext()));
@@ -160,7 +167,7 @@ KernelPart FoldSplitter::split() {
   SmallVector<OpFoldResult> extents;
   for (AffineExpr loop : results) {
     extents.push_back(sizeOf(loop));
-    if (!kept.empty() && loop == b.getAffineDimExpr(kept.front()))
+    if (unknownRows && loop == b.getAffineDimExpr(*unknownRows))
       extents.back() = unlessEmpty(b, extents.back());
   }
   Type element = getElementTypeOrSelf(fold.getResult(0));

@@ -62,6 +62,10 @@ def folded_pixels():
             for form, body in {"alone": [fold[:2] + ("y", {})], "beside": [fold, gate]}.items():
                 yield f"{name}, {kind} {form}, any size", chain(
                     ["n", shape[1], *"hwd"[:len(window)]], made(attributes, *body), weights, sizes)
+    for shape in (["n", 16, 20, "w"], ["n", 16, "h", 9]):
+        sizes = [[n if isinstance(n, int) else more for n in shape] for more in (3, 14)]
+        yield f"mean of {shape}", chain(shape, made({}, folds["mean"], gate), {
+            "v": normal(16, 16, 1, 1, scale=0.25), "w": normal(40, 16, 1, 1, scale=0.25)}, sizes)
     yield "sums of images without pixels", chain(
         ["n", "h", "w", 16], [("MatMul", "x v", "c", {}), ("Sigmoid", "c", "s", {}), ("ReduceSum", "s all", "y", {})],
         {"v": normal(16, 40, scale=0.25), "all": np.int64([1, 2])},
