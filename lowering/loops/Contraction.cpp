@@ -261,29 +261,31 @@ static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels,
     std::swap(column, row);
 }
 
-// Whether nothing is shared by several elements of the result, and what is
-// summed for each of them lies side by side: a fold, whose lanes lie along the
-// sum.
+// Whether a single input is summed, which lies side by side for each element of
+// the result, and with what is one number for each: a fold, whose lanes lie
+// along the sum.
 static bool foldsRows(linalg::GenericOp root, unsigned vector) {
   SmallVector<utils::IteratorType> kinds = root.getIteratorTypesArray();
-  auto endsWithSum = [&](OpOperand *input) {
+  OpOperand *summed = nullptr;
+  for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
-    auto last = map.getNumResults()
-                    ? dyn_cast<AffineDimExpr>(map.getResults().back())
-                    : nullptr;
-    return root.payloadUsesValueFromOperand(input) && last &&
-           kinds[last.getPosition()] == utils::IteratorType::reduction;
-  };
-  LoopRoles roles;
-  roles.vector = vector;
-  return isDepthwise(root, roles) &&
-         llvm::all_of(
-             root.getDpsInputOperands(),
-             [&](OpOperand *input) {
-               return root.getMatchingIndexingMap(input).isProjectedPermutation(
-                   /*allowZeroInResults=*/true);
-             }) &&
-         llvm::any_of(root.getDpsInputOperands(), endsWithSum);
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+        !dependsOn(map, vector))
+      return false;
+    bool isSummed = llvm::any_of(llvm::enumerate(kinds), [&](auto kind) {
+      return kind.value() == utils::IteratorType::reduction &&
+             dependsOn(map, kind.index());
+    });
+    if (isSummed && summed)
+      return false;
+    if (isSummed)
+      summed = input;
+  }
+  if (!summed)
+    return false;
+  auto last = dyn_cast<AffineDimExpr>(
+      root.getMatchingIndexingMap(summed).getResults().back());
+  return last && kinds[last.getPosition()] == utils::IteratorType::reduction;
 }
 
 FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {

@@ -109,14 +109,17 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     Index blocks = ceilDiv(row, most);
     Index width =
         ceilDiv(ceilDiv(row, greatest(blocks, 1)), shortestRow) * shortestRow;
-    int64_t together = row.number && !flat[0].is(1)
-                           ? std::max<int64_t>(fewElements / row.get(), 1)
-                           : 1;
+    int64_t together =
+        row.number ? std::max<int64_t>(fewElements / row.get(), 1) : 1;
+    if (flat[0].number)
+      together = std::clamp<int64_t>(flat[0].get(), 1, together);
+    bool isWhole =
+        together == 1 || (flat[0].number && flat[0].get() % together == 0);
     auto block = [&](ArrayRef<Index> at, Tensors carried) {
       Index outer = at[0] * together, first = at[1] * width;
       Columns columns = {outer,
-                         together == 1 ? Index(1)
-                                       : least(together, flat[0] - outer),
+                         isWhole ? Index(together)
+                                 : least(together, flat[0] - outer),
                          first,
                          flat[1],
                          blocks.is(1) ? row : least(width, row - first),
