@@ -18,9 +18,6 @@ using namespace mlir;
 namespace onnxc {
 namespace nests {
 
-// A block of vectors keeps the machine as busy as many blocks in a row, which
-// are only more code.
-constexpr int64_t mostBlocksInFull = 16;
 // Lanes of what is left of a row, at least: no machine has shorter vectors.
 constexpr int64_t leastTail = 4;
 // Steps that LLVM writes out, each of which may be an exponential, and what

@@ -188,7 +188,7 @@ using ExpandLogOfSoftplus =
 using ExpandExpOfNegative =
     ExpandOf<math::ExpOp, ofNegation, elementary::expOfNegative>;
 
-// A choice between 0 and e^x that leaves no subnormal number.
+// A choice between 0 and e^x, x <= 0, that leaves no subnormal number.
 template <auto emit>
 struct ExpandExpOrZero : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -196,7 +196,8 @@ struct ExpandExpOrZero : OpRewritePattern<arith::SelectOp> {
                                 PatternRewriter &rewriter) const override {
     auto power = op.getFalseValue().getDefiningOp<math::ExpOp>();
     auto isLess = op.getCondition().getDefiningOp<arith::CmpFOp>();
-    if (!power || !isLess || !getElementTypeOrSelf(op.getType()).isF32() ||
+    if (!power || !power->hasAttr(elementary::atMostZeroAttrName) || !isLess ||
+        !getElementTypeOrSelf(op.getType()).isF32() ||
         !isNumber(op.getTrueValue(), 0.0) ||
         isLess.getPredicate() != arith::CmpFPredicate::OLT ||
         isLess.getLhs() != power.getOperand() ||

@@ -8,16 +8,23 @@
 
 namespace onnxc {
 
+// Of an arith.maximumf that folds rows: who reads the result finds a NaN of the
+// row without it, so that it may be the greatest of the numbers.
+inline constexpr llvm::StringLiteral leavesNanOutAttrName =
+    "onnxc.leaves_nan_out";
+
 struct Extreme {
   mlir::arith::CmpFPredicate wins;
   mlir::ImplicitLocOpBuilder &b;
+  bool leavesNanOut;
 
   static std::optional<Extreme> of(mlir::ImplicitLocOpBuilder &b,
                                    const Combiner &combiner) {
+    bool leavesNanOut = combiner.op->hasAttr(leavesNanOutAttrName);
     if (mlir::isa<mlir::arith::MaximumFOp>(combiner.op))
-      return Extreme{mlir::arith::CmpFPredicate::OGT, b};
+      return Extreme{mlir::arith::CmpFPredicate::OGT, b, leavesNanOut};
     if (mlir::isa<mlir::arith::MinimumFOp>(combiner.op))
-      return Extreme{mlir::arith::CmpFPredicate::OLT, b};
+      return Extreme{mlir::arith::CmpFPredicate::OLT, b, leavesNanOut};
     return std::nullopt;
   }
   mlir::Value fold(mlir::Value extreme, mlir::Value value) const {
@@ -29,10 +36,14 @@ struct Extreme {
                                        value, value);
   }
   mlir::Value keepNan(mlir::Value kept, mlir::Value value) const {
+    if (leavesNanOut)
+      return kept;
     return mlir::arith::SelectOp::create(b, isNan(value), value, kept);
   }
   // Of all lanes.
   mlir::Value orNan(mlir::Value extreme, mlir::Value kept) const {
+    if (leavesNanOut)
+      return extreme;
     mlir::Value any = mlir::vector::ReductionOp::create(
         b, mlir::vector::CombiningKind::OR, isNan(kept));
     auto type = mlir::cast<mlir::FloatType>(extreme.getType());

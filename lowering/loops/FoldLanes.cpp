@@ -112,9 +112,11 @@ void NestEmitter::foldLanes(const Place &place) {
     end = add(b, from, multiply(b, count, number(b, stride)));
     if (isConstantIntValue(count, 0))
       return state;
-    bool isRest = vectors < unroll && !getConstantIntValue(count);
-    bool staysRolled =
-        isRest || isRowThatSpills(multiply(b, count, number(b, vectors)));
+    std::optional<int64_t> trips = getConstantIntValue(count);
+    bool isRest = vectors < unroll && !trips;
+    bool isLongBlock = isLong && !(trips && *trips <= mostBlocksInFull);
+    bool staysRolled = isRest || isLongBlock ||
+                       isRowThatSpills(multiply(b, count, number(b, vectors)));
     auto sweep = [&](OpFoldResult from, OpFoldResult end, ValueRange state) {
       auto body = [&](OpBuilder &, Location, Value i, ValueRange inside) {
         scf::YieldOp::create(b, accumulate(enter(at, *vectorLoop, i),

@@ -12,6 +12,7 @@
 #include "lowering/loops/RowTiles.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -212,23 +213,51 @@ bool isProduct(KernelOp kernel, const Group &group) {
          !kernel.readsOutput(kernel->getOpOperand(kernel.getInputs().size()));
 }
 
-// How many short rows go through the body together: the sums of one would take
-// longer than all else that is done with it. Bare machines count their stack.
-int64_t rowsTogether(const Group &group, TargetAttr target) {
-  constexpr int64_t mostRows = 16, leastRows = 4;
-  if (!target || !target.getVectorBits() || !target.getHeap())
-    return 1;
+// Bytes of the longest row that the group reads or makes.
+int64_t longestRow(const Group &group) {
   unsigned outer = group.outer.size();
+  int64_t longest = 0;
   for (Operation *op : group.ops)
     for (OpOperand &operand : op->getOpOperands())
       if (isByRows(cast<linalg::GenericOp>(op).getMatchingIndexingMap(&operand),
-                   outer) &&
-          rowBytes(operand.get(), outer) > mostShortRowBytes)
-        return 1;
+                   outer))
+        longest = std::max(longest, rowBytes(operand.get(), outer));
+  return longest;
+}
+
+// Whether a root or a logarithm is taken of what rows are folded into, which a
+// row alone waits for.
+bool waitsForFunctions(const Group &group) {
+  return llvm::any_of(group.ops, [&](Operation *op) {
+    SmallVector<int64_t> sizes =
+        cast<linalg::GenericOp>(op).getStaticLoopRanges();
+    auto isOne = [](int64_t size) { return size == 1; };
+    auto isFunction = [](Operation &each) {
+      return isa<math::MathDialect>(each.getDialect());
+    };
+    return llvm::all_of(ArrayRef(sizes).drop_front(group.outer.size()),
+                        isOne) &&
+           llvm::any_of(op->getRegion(0).front(), isFunction);
+  });
+}
+
+// How many rows go through the body together: short ones, as the sums of one
+// would take longer than all else that is done with it; and those of which
+// several fit half of L1, where functions of their sums would. Bare machines
+// count their stack.
+int64_t rowsTogether(const Group &group, TargetAttr target) {
+  constexpr int64_t most = 16, least = 4;
+  if (!target || !target.getVectorBits() || !target.getHeap())
+    return 1;
+  int64_t rows = most, bytes = longestRow(group);
+  if (bytes > mostShortRowBytes)
+    rows = waitsForFunctions(group)
+               ? std::min(target.getL1Bytes() / 2 / bytes, most)
+               : 1;
   int64_t count = group.outer[tiledLoop(group.outer, {})];
-  if (ShapedType::isDynamic(count))
-    return mostRows;
-  return count < leastRows ? 1 : std::min(count, mostRows);
+  if (!ShapedType::isDynamic(count))
+    rows = std::min(rows, count);
+  return rows < least ? 1 : rows;
 }
 
 // Rows that take as long to multiply with what they share as it takes to come

@@ -83,13 +83,12 @@ bool isBroadcast(linalg::GenericOp producer) {
              getAffineDimExpr(producer.getNumLoops() - 1, read.getContext());
 }
 
-// Of a single row no kernel is formed that keeps it near: what is one number
-// for all of it is no tensor of full size.
-bool isNumberOfRow(linalg::GenericOp producer, AffineMap map) {
-  SmallVector<int64_t> sizes = producer.getStaticLoopRanges();
-  return !sizes.empty() && !map.isFunctionOfDim(sizes.size() - 1) &&
-         llvm::all_of(ArrayRef(sizes).drop_back(),
-                      [](int64_t size) { return size == 1; });
+// Whether it is the same for elements side by side.
+bool isPerRow(OpOperand *operand) {
+  auto op = cast<linalg::GenericOp>(operand->getOwner());
+  return op.getNumLoops() > 0 &&
+         !op.getMatchingIndexingMap(operand).isFunctionOfDim(op.getNumLoops() -
+                                                             1);
 }
 
 // Whether `value` is computed from `source`, among other things.
@@ -110,11 +109,11 @@ bool isPerColumn(OpOperand *operand) {
                                                             1);
 }
 
-// Whether another operand tells something of whole columns of `input`: what
-// reads both is no epilogue of what makes it, nor are they rows of one kernel.
-bool waitsForColumns(linalg::GenericOp producer, OpOperand *input) {
+// Whether another operand tells something of whole rows or columns of `input`:
+// what reads both is no epilogue of what makes it.
+bool waitsForFolds(linalg::GenericOp producer, OpOperand *input) {
   return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *other) {
-    return isPerColumn(other) &&
+    return (isPerRow(other) || isPerColumn(other)) &&
            isComputedFrom(other->get(), input->get().getDefiningOp());
   });
 }
@@ -129,11 +128,11 @@ bool isCheaperThanMemory(linalg::GenericOp producer) {
   for (OpOperand *input : producer.getDpsInputOperands()) {
     AffineMap map = producer.getMatchingIndexingMap(input);
     if (map.getNumResults() < producer.getNumLoops() || isPerColumn(input) ||
-        isNumberOfRow(producer, map))
+        isPerRow(input))
       continue;
     ++full;
     llvm::SmallPtrSet<Operation *, 8> seen;
-    if (isFoldedFrom(input->get(), seen) && !waitsForColumns(producer, input))
+    if (isFoldedFrom(input->get(), seen) && !waitsForFolds(producer, input))
       return false;
   }
   return full <=

@@ -6,6 +6,10 @@
 
 namespace onnxc::nests {
 
+// A block of vectors keeps the machine as busy as many blocks in a row, which
+// are only more code.
+constexpr int64_t mostBlocksInFull = 16;
+
 // Where the loops stand, and every operand's offset there.
 struct Place {
   // Null where the loop is not entered.

@@ -6,6 +6,7 @@
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/Extreme.h"
 #include "lowering/loops/LaneBody.h"
 #include "lowering/loops/math/Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,28 +83,18 @@ linalg::GenericOp reductionOf(Value value, Value tensor) {
   return isFound ? op : nullptr;
 }
 
-// Whether `value` is made of the sum of `powers` alone.
-bool isOfSum(Value value, Value powers) {
-  if (reductionOf<arith::AddFOp>(value, powers))
-    return true;
-  auto op = originOf(value).getDefiningOp<linalg::GenericOp>();
-  Operation *division = onlyOp<arith::DivFOp>(op);
-  Value sum = division ? tensorOf(op, division->getOperand(1)) : Value();
-  return sum && reductionOf<arith::AddFOp>(sum, powers);
-}
-
-// The indices into what `op` moves of the element that it puts at `indices`;
-// nothing where dimensions are divided or joined that are longer than one.
-std::optional<SmallVector<AffineExpr>> indicesBehind(Operation *op,
-                                                     ArrayRef<AffineExpr> at) {
+// The indices into `from`, which `op` moves or computes element by element, of
+// the element that it puts at `indices`; nothing where dimensions are divided
+// or joined that are longer than one.
+std::optional<SmallVector<AffineExpr>>
+indicesBehind(Operation *op, OpOperand &from, ArrayRef<AffineExpr> at) {
   MLIRContext *context = op->getContext();
   if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
     AffineMap result = generic.getIndexingMapsArray().back();
     if (!result.isPermutation())
       return std::nullopt;
     auto position = AffineMap::get(result.getNumDims(), 0, at, context);
-    return llvm::to_vector(generic.getIndexingMapsArray()
-                               .front()
+    return llvm::to_vector(generic.getMatchingIndexingMap(&from)
                                .compose(inversePermutation(result))
                                .compose(position)
                                .getResults());
@@ -130,17 +121,29 @@ std::optional<SmallVector<AffineExpr>> indicesBehind(Operation *op,
   return behind;
 }
 
-// Whether element i of `value`, at indices of `op`, is the reduction of the row
-// that element i of the result is in: both have the shape of what is reduced.
+// What the reduction of a row is read through: movements, and functions whose
+// last operand it is.
+OpOperand *readOf(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  Operation *function = onlyOp<arith::DivFOp, math::LogOp>(generic);
+  return function ? operandOf(generic, function->getOperands().back())
+                  : &op->getOpOperand(0);
+}
+
+// Whether element i of `value`, at indices of `op`, comes from the reduction of
+// the row that element i of the result is in: both have the shape of what is
+// reduced.
 bool isOfItsRow(linalg::GenericOp op, OpOperand &value,
                 linalg::GenericOp reduction) {
   auto at = llvm::to_vector(op.getMatchingIndexingMap(&value).getResults());
   Operation *moved = value.get().getDefiningOp();
-  for (; moved != reduction; moved = moved->getOperand(0).getDefiningOp()) {
-    auto behind = indicesBehind(moved, at);
+  while (moved != reduction) {
+    OpOperand *from = readOf(moved);
+    auto behind = from ? indicesBehind(moved, *from, at) : std::nullopt;
     if (!behind)
       return false;
     at = *behind;
+    moved = from->get().getDefiningOp();
   }
   SmallVector<AffineMap> maps = reduction.getIndexingMapsArray();
   SmallVector<int64_t> extents = reduction.getStaticLoopRanges();
@@ -150,6 +153,21 @@ bool isOfItsRow(linalg::GenericOp op, OpOperand &value,
   };
   return maps.front().isIdentity() &&
          llvm::all_of(llvm::zip_equal(at, maps.back().getResults()), isSame);
+}
+
+// Whether `value`, which `op` reads, is made of the sums of rows of `powers`
+// alone, for each element that of its row.
+bool isOfSum(linalg::GenericOp op, OpOperand &value, Value powers) {
+  Value sums = value.get();
+  Operation *function = originOf(sums).getDefiningOp();
+  if (onlyOp<arith::DivFOp, math::LogOp>(
+          dyn_cast_or_null<linalg::GenericOp>(function))) {
+    OpOperand *from = readOf(function);
+    sums = from ? from->get() : Value();
+  }
+  linalg::GenericOp sum =
+      sums ? reductionOf<arith::AddFOp>(sums, powers) : nullptr;
+  return sum && isOfItsRow(op, value, sum);
 }
 
 // Whether the result has the shape of the operand, element by element.
@@ -185,44 +203,76 @@ bool isOnlyMultiplied(Value value) {
          });
 }
 
-// Whether the powers are summed along the rows of `maximum`, and become shares
-// that products read.
+// Whether `op` is what an OpT makes of an element of `value` and of the sum of
+// the element's row of `powers`.
+template <typename... OpTs>
+bool joinsSum(linalg::GenericOp op, Value value, Value powers) {
+  Operation *join = onlyOp<OpTs...>(op);
+  if (!join)
+    return false;
+  OpOperand *first = operandOf(op, join->getOperand(0)),
+            *second = operandOf(op, join->getOperand(1));
+  if (isa<arith::MulFOp>(join) && second && second->get() == value)
+    std::swap(first, second);
+  return first && second && first->get() == value && isInPlace(op, *first) &&
+         isOfSum(op, *second, powers);
+}
+
+// Whether the powers are summed along the rows of `maximum`, and become shares.
 bool becomesShares(Value powers, linalg::GenericOp maximum) {
   return llvm::all_of(powers.getUsers(), [&](Operation *user) {
     auto op = dyn_cast<linalg::GenericOp>(user);
     if (op && op->getNumResults() == 1 &&
         reductionOf<arith::AddFOp>(op.getResult(0), powers))
       return op.getIndexingMapsArray() == maximum.getIndexingMapsArray();
-    Operation *share = onlyOp<arith::MulFOp, arith::DivFOp>(op);
-    if (!share || !isOnlyMultiplied(op.getResult(0)))
-      return false;
-    Value first = tensorOf(op, share->getOperand(0)),
-          second = tensorOf(op, share->getOperand(1));
-    if (isa<arith::MulFOp>(share) && second == powers)
-      std::swap(first, second);
-    return first == powers && second && isOfSum(second, powers);
+    return joinsSum<arith::MulFOp, arith::DivFOp>(op, powers, powers);
   });
 }
 
-// x of e^(x - max(x)) where that makes shares.
-bool isPowerOfShares(linalg::GenericOp op) {
+// e^(x - max(x)) of the rows of x that makes shares, or their logarithms.
+struct Shares {
+  linalg::GenericOp powers, difference, maximum;
+};
+
+std::optional<Shares> sharesOf(linalg::GenericOp op) {
   auto power = dyn_cast_or_null<math::ExpOp>(onlyOp<math::ExpOp>(op));
   if (!power || !power.getType().isF32())
-    return false;
+    return std::nullopt;
   OpOperand *exponents = operandOf(op, power.getOperand());
   auto from = exponents ? exponents->get().getDefiningOp<linalg::GenericOp>()
                         : linalg::GenericOp();
   Operation *difference = onlyOp<arith::SubFOp>(from);
   if (!difference)
-    return false;
+    return std::nullopt;
   OpOperand *x = operandOf(from, difference->getOperand(0)),
             *most = operandOf(from, difference->getOperand(1));
   linalg::GenericOp maximum =
       x && most ? reductionOf<arith::MaximumFOp>(most->get(), x->get())
                 : nullptr;
-  return maximum && isInPlace(op, *exponents) && isInPlace(from, *x) &&
-         isOfItsRow(from, *most, maximum) &&
-         becomesShares(op.getResult(0), maximum);
+  bool areShares = maximum && isInPlace(op, *exponents) &&
+                   isInPlace(from, *x) && isOfItsRow(from, *most, maximum) &&
+                   becomesShares(op.getResult(0), maximum);
+  return areShares ? std::optional(Shares{op, from, maximum}) : std::nullopt;
+}
+
+bool isOnlyReadBy(Value value, Operation *reader) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user == reader || (isMovement(user, value) &&
+                              isOnlyReadBy(user->getResult(0), reader));
+  });
+}
+
+// Whether a NaN in a row is in all that is made of the row even where the
+// maximum leaves it out: all joins the sum of the powers.
+bool findsNanElsewhere(Shares shares) {
+  Value x = shares.difference.getResult(0), powers = shares.powers.getResult(0);
+  auto joins = [&](Operation *user) {
+    return user == shares.powers ||
+           joinsSum<arith::SubFOp>(dyn_cast<linalg::GenericOp>(user), x,
+                                   powers);
+  };
+  return isOnlyReadBy(shares.maximum.getResult(0), shares.difference) &&
+         llvm::all_of(x.getUsers(), joins);
 }
 
 void dropSmall(linalg::GenericOp op) {
@@ -236,6 +286,8 @@ void dropSmall(linalg::GenericOp op) {
                                         power.getDefiningOp()->getOperand(0),
                                         constant(elementary::leastExponent));
   yield->setOperand(0, arith::SelectOp::create(b, isSmall, constant(0), power));
+  power.getDefiningOp()->setAttr(elementary::atMostZeroAttrName,
+                                 b.getUnitAttr());
 }
 
 // Makes zero of subnormal weights.
@@ -268,13 +320,17 @@ struct DropSmallFactors : impl::DropSmallFactorsBase<DropSmallFactors> {
   void runOnOperation() override {
     if (isStrict(getOperation()))
       return;
-    SmallVector<linalg::GenericOp> powers;
+    SmallVector<Shares> found;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (isPowerOfShares(op))
-        powers.push_back(op);
+      if (std::optional<Shares> shares = sharesOf(op))
+        found.push_back(*shares);
     });
-    for (linalg::GenericOp op : powers)
-      dropSmall(op);
+    for (Shares shares : found) {
+      if (findsNanElsewhere(shares))
+        combinerOf(shares.maximum, 0)
+            ->op->setAttr(leavesNanOutAttrName, UnitAttr::get(&getContext()));
+      dropSmall(shares.powers);
+    }
     getOperation().walk([](arith::ConstantOp op) { dropSmall(op); });
   }
 };

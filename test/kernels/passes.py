@@ -24,6 +24,12 @@ def rows():
                                    (["a", 36, 5], 1, [[1, 36, 5], [4, 36, 5]]), ([2, 17, 6], 1, None), ([3, 197, 6], 1, None)):
             yield f"{op} down the few columns of {shape}", chain(shape, [(op, "x", "y", {"axis": axis})], {}, sizes)
     yield "Softmax of long rows", chain([2, 5000], [("Softmax", "x", "y", {})])
+    for op in ("Softmax", "LogSoftmax"):
+        for axis in (-1, 1):
+            yield f"{op} on axis {axis} of rows that have a NaN, and others", chain([16, 37, 21], [
+                ("Add", "x three", "s", {}), ("Sqrt", "s", "r", {}), (op, "r", "y", {"axis": axis})], {"three": np.float32(3)})
+        yield f"{op} of rows that hold nothing, and others", chain([37, 3], [
+            ("Relu", "x", "r", {}), ("Log", "r", "l", {}), (op, "l", "y", {})])
     yield "Softmax, rows of the run", chain(["a", "b"], [("Softmax", "x", "y", {})], sizes=[[2, 3], [1, 70], [9, 16]])
     scale = {"s": normal(37), "o": normal(37, seed=5)}
     yield "LayerNormalization", chain([4, 37], [("LayerNormalization", "x s o", "y", {})], scale)
@@ -495,7 +501,7 @@ def norms():
         yield f"groups of channels by {name}", chain([2, 24, 5, 7], around(*norm), weights)
         yield f"groups of channels by {name}, any image", chain(
             ["n", 24, "h", "w"], around(*norm), weights, [[1, 24, 1, 1], [2, 24, 5, 7], [1, 24, 17, 16]])
-    for width in (2, 4, 9, 16, 21, 33, 77, 130, 256):
+    for width in (2, 4, 9, 16, 21, 33, 77, 130, 256, 300, 1001):
         for op in ("LogSoftmax", "LayerNormalization"):
             inputs = "x" if op == "LogSoftmax" else "x k"
             yield f"{op} of rows of {width}", chain([37, width], [(op, inputs, "y", {})], {"k": normal(width)})

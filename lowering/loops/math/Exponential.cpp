@@ -92,14 +92,14 @@ Real expOfNegative(Real x) {
 }
 
 Real expOrZero(Real x) {
-  auto [n, r] = splitExponent(atMost(x, 89.0));
+  auto [n, r] = splitExponent(x);
   return select(x < leastExponent, 0.0, scale(expOfReduced(r), n));
 }
 
 // Twice by half of the power: 2^128 does not overflow early, and half of
 // 2^-126, the least there is, has the exponent and the bits of 0.
 Real expOrZeroByPower(Real x) {
-  auto [n, r] = splitExponent(atLeast(atMost(x, 89.0), -87.3));
+  auto [n, r] = splitExponent(atLeast(x, -87.3));
   llvm::SmallVector<double> tail(std::begin(shortTailF32),
                                  std::end(shortTailF32));
   for (double &coefficient : tail)

@@ -9,8 +9,10 @@ namespace onnxc::elementary {
 // Exponential.cpp
 Real exp(Real x);
 Real expOfNegative(Real x); // e^-x
-// e^x of f32, and 0 for x < leastExponent: a little above the smallest normal
-// number.
+// Of a math.exp whose operand is at most 0, or NaN.
+inline constexpr llvm::StringLiteral atMostZeroAttrName = "onnxc.at_most_zero";
+// e^x of f32 for x <= 0, and 0 for x < leastExponent: a little above the
+// smallest normal number.
 inline constexpr float leastExponent = -86.98997f;
 Real expOrZero(Real x);
 Real expOrZeroByPower(Real x); // without an instruction that scales

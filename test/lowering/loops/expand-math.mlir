@@ -229,6 +229,21 @@ func.func @exp_or_zero(%x: vector<8xf32>) -> vector<8xf32> {
   %limit = arith.constant dense<-86.98997> : vector<8xf32>
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %less = arith.cmpf olt, %x, %limit : vector<8xf32>
+  %power = math.exp %x {onnxc.at_most_zero} : vector<8xf32>
+  %y = arith.select %less, %zero, %power : vector<8xi1>, vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// -----
+
+// Powers may be huge.
+// CHECK-LABEL: @exp_or_zero_of_any
+// CHECK: arith.shrsi
+// CHECK: arith.select
+func.func @exp_or_zero_of_any(%x: vector<8xf32>) -> vector<8xf32> {
+  %limit = arith.constant dense<-86.98997> : vector<8xf32>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %less = arith.cmpf olt, %x, %limit : vector<8xf32>
   %power = math.exp %x : vector<8xf32>
   %y = arith.select %less, %zero, %power : vector<8xi1>, vector<8xf32>
   return %y : vector<8xf32>
@@ -243,7 +258,7 @@ func.func @exp_or_zero_at_another_limit(%x: vector<8xf32>) -> vector<8xf32> {
   %limit = arith.constant dense<-73.0> : vector<8xf32>
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %less = arith.cmpf olt, %x, %limit : vector<8xf32>
-  %power = math.exp %x : vector<8xf32>
+  %power = math.exp %x {onnxc.at_most_zero} : vector<8xf32>
   %y = arith.select %less, %zero, %power : vector<8xi1>, vector<8xf32>
   return %y : vector<8xf32>
 }

@@ -1,8 +1,9 @@
 // RUN: onnxc-opt --onnx-to-linalg --canonicalize --drop-small-factors --split-input-file %s | FileCheck %s
 
-// Shares that a product reads.
+// A NaN in a row is in the sum of its powers, and so in all its shares.
 // CHECK-LABEL: @attention
-// CHECK: %[[POWER:.*]] = math.exp %[[X:.*]] : f32
+// CHECK: arith.maximumf {{.*}} {onnxc.leaves_nan_out} : f32
+// CHECK: %[[POWER:.*]] = math.exp %[[X:.*]] {onnxc.at_most_zero} : f32
 // CHECK: %[[LIMIT:.*]] = arith.constant -86.98
 // CHECK: %[[TINY:.*]] = arith.cmpf olt, %[[X]], %[[LIMIT]] : f32
 // CHECK: arith.select %[[TINY]], %{{.*}}, %[[POWER]] : f32
@@ -19,10 +20,10 @@ func.func @attention(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>) -> tensor<4
 
 // -----
 
-// Shares that the model returns keep all their digits.
 // CHECK-LABEL: @shares_are_returned
+// CHECK: arith.maximumf {{.*}} {onnxc.leaves_nan_out} : f32
 // CHECK: math.exp
-// CHECK-NOT: arith.select
+// CHECK: arith.select
 // CHECK: return
 func.func @shares_are_returned(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>)
     -> (tensor<4x8x16xf32>, tensor<4x8x5xf32>) {
@@ -34,6 +35,76 @@ func.func @shares_are_returned(%s: tensor<4x8x16xf32>, %v: tensor<4x16x5xf32>)
   %p = "onnx.Div"(%e, %sum) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
   %y = "onnx.MatMul"(%p, %v) : (tensor<4x8x16xf32>, tensor<4x16x5xf32>) -> tensor<4x8x5xf32>
   return %p, %y : tensor<4x8x16xf32>, tensor<4x8x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @logarithms
+// CHECK: arith.maximumf {{.*}} {onnxc.leaves_nan_out} : f32
+// CHECK: math.exp
+// CHECK: arith.select
+// CHECK: return
+func.func @logarithms(%s: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+  %axes = arith.constant dense<2> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<4x8x16xf32>, tensor<1xi64>) -> tensor<4x8x1xf32>
+  %log = "onnx.Log"(%sum) : (tensor<4x8x1xf32>) -> tensor<4x8x1xf32>
+  %y = "onnx.Sub"(%x, %log) : (tensor<4x8x16xf32>, tensor<4x8x1xf32>) -> tensor<4x8x16xf32>
+  return %y : tensor<4x8x16xf32>
+}
+
+// -----
+
+// Whoever else reads the largest element, or the distances from it, sees NaN.
+// CHECK-LABEL: @maximum_is_returned
+// CHECK-NOT: onnxc.leaves_nan_out
+// CHECK: onnxc.at_most_zero
+// CHECK-NOT: onnxc.leaves_nan_out
+// CHECK: return
+func.func @maximum_is_returned(%s: tensor<4x16xf32>) -> (tensor<4x1xf32>, tensor<4x16xf32>) {
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<4x16xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<4x16xf32>, tensor<4x1xf32>) -> tensor<4x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<4x16xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<4x16xf32>, tensor<4x1xf32>) -> tensor<4x16xf32>
+  return %max, %p : tensor<4x1xf32>, tensor<4x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @distances_are_returned
+// CHECK-NOT: onnxc.leaves_nan_out
+// CHECK: onnxc.at_most_zero
+// CHECK-NOT: onnxc.leaves_nan_out
+// CHECK: return
+func.func @distances_are_returned(%s: tensor<4x16xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<4x16xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<4x16xf32>, tensor<4x1xf32>) -> tensor<4x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<4x16xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<4x16xf32>, tensor<4x1xf32>) -> tensor<4x16xf32>
+  return %x, %p : tensor<4x16xf32>, tensor<4x16xf32>
+}
+
+// -----
+
+// The sums of a square matrix turned: a NaN would be in another row's shares.
+// CHECK-LABEL: @sums_of_other_rows
+// CHECK-NOT: onnxc.leaves_nan_out
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @sums_of_other_rows(%s: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<16x16xf32>, tensor<1xi64>) -> tensor<16x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<16x16xf32>, tensor<16x1xf32>) -> tensor<16x16xf32>
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 0 : i64} : (tensor<16x16xf32>, tensor<1xi64>) -> tensor<16xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16x16xf32>
+  return %p : tensor<16x16xf32>
 }
 
 // -----
