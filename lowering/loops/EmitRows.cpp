@@ -3,8 +3,7 @@
 // tile of rows: it has stride 0 along the loops over tiles.
 //
 // Products take all rows of a tile at once. Everything else takes one after
-// another; where rows are short, all go as far as the first number that there
-// is for each, which is computed for all of them at once.
+// another; where rows are short, each operation takes all of them.
 #include "lowering/loops/EmitRows.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitContraction.h"
@@ -228,25 +227,6 @@ private:
           operand.offset = subtract(b, operand.offset,
                                     multiply(b, operand.strides[tiled], at));
     }
-    // Whether it makes one number for each row of others.
-    bool isColumn(unsigned outer) const {
-      auto op = nest.op;
-      auto isBuffer = [](const NestOperand &operand) {
-        return operand.buffer != nullptr;
-      };
-      return llvm::any_of(ArrayRef(nest.operands).drop_back(), isBuffer) &&
-             !op.hasIndexSemantics() &&
-             llvm::all_of(ArrayRef(nest.loops).drop_front(outer),
-                          [](const Loop &loop) {
-                            return isConstantIntValue(loop.size, 1);
-                          });
-    }
-    // Whether it folds each row into a number.
-    bool isFold(unsigned outer) const {
-      auto op = nest.op;
-      return op.getNumReductionLoops() > 0 &&
-             op.getNumLoops() == outer + op.getNumReductionLoops();
-    }
     bool isShort(unsigned outer) const {
       auto op = nest.op;
       uint64_t bits =
@@ -287,7 +267,6 @@ private:
   void emitTogether(ArrayRef<RowNest> nests, const Place &at,
                     OpFoldResult rows);
   void emitRow(ArrayRef<RowNest> nests, const Place &at, OpFoldResult row);
-  void emitColumn(RowNest nest, const Place &at, OpFoldResult rows);
   void emitProduct(Step &step, const Place &at, OpFoldResult rows);
 
   ImplicitLocOpBuilder &b;
@@ -500,16 +479,19 @@ void Emitter::forEachTile(Place at) {
     forEach(b, from, to, rows, body, marks);
   };
   OpFoldResult extent = sizes[tiled];
-  if (tile > 1 && !hasProducts())
-    return forEach(
-        b, number(b, 0), extent, tile,
-        [&](OpFoldResult begin) {
-          at[tiled] = begin;
-          emitTogether(steps.front().nests, at,
-                       minimum(b, number(b, tile), subtract(b, extent, begin)));
-        },
-        marks);
-  if (std::optional<int64_t> known = getConstantIntValue(extent)) {
+  std::optional<int64_t> known = getConstantIntValue(extent);
+  if (tile > 1 && !hasProducts()) {
+    bool areWhole = known && *known % tile == 0;
+    auto together = [&](OpFoldResult begin) {
+      OpFoldResult rows = number(b, tile);
+      if (!areWhole)
+        rows = minimum(b, rows, subtract(b, extent, begin));
+      at[tiled] = begin;
+      emitTogether(steps.front().nests, at, rows);
+    };
+    return forEach(b, number(b, 0), extent, tile, together, marks);
+  }
+  if (known) {
     for (RowTiles group : balancedTiles(*known, tile))
       tiles(number(b, group.start),
             number(b, group.start + group.count * group.rows), group.rows);
@@ -550,22 +532,25 @@ void Emitter::emitTile(const Place &at, OpFoldResult rows) {
               [&](OpFoldResult row) { emitRow(step.nests, at, row); });
 }
 
-// Short rows wait for each other's sums: all go through what ends with a number
-// for each, then what is made of these numbers is computed side by side.
-void Emitter::emitTogether(ArrayRef<RowNest> rest, const Place &at,
+// Short rows wait for each other's sums, and lanes may lie across them.
+void Emitter::emitTogether(ArrayRef<RowNest> nests, const Place &at,
                            OpFoldResult rows) {
-  auto isColumn = [&](const RowNest &nest) { return nest.isColumn(outer); };
-  auto isFold = [&](const RowNest &nest) { return nest.isFold(outer); };
-  while (!rest.empty()) {
-    const RowNest *end = llvm::find_if(rest, isColumn);
-    const RowNest *fold = std::find_if(rest.begin(), end, isFold);
-    ArrayRef<RowNest> run(rest.begin(), fold == end ? end : fold + 1);
-    if (!run.empty())
+  for (RowNest each : nests) {
+    if (each.nest.op.hasIndexSemantics()) {
       forEach(b, number(b, 0), rows, 1,
-              [&](OpFoldResult row) { emitRow(run, at, row); });
-    rest = rest.drop_front(run.size());
-    for (; !rest.empty() && isColumn(rest.front()); rest = rest.drop_front())
-      emitColumn(rest.front(), at, rows);
+              [&](OpFoldResult row) { emitRow(each, at, row); });
+      continue;
+    }
+    each.enterTile(b, tiled, at[tiled]);
+    for (NestOperand &operand : each.nest.operands)
+      if (!operand.scalar)
+        operand.offset = add(b, operand.offset,
+                             multiply(b, operand.strides[tiled], at[tiled]));
+    each.nest.loops[tiled].size = rows;
+    for (unsigned loop = outer; loop-- > 0;)
+      if (loop != tiled)
+        each.nest.fix(b, loop, at[loop]);
+    emitNest(b, each.nest, lanes);
   }
 }
 
@@ -577,19 +562,6 @@ void Emitter::emitRow(ArrayRef<RowNest> nests, const Place &at,
       each.nest.fix(b, loop, loop == tiled ? add(b, at[loop], row) : at[loop]);
     emitNest(b, each.nest, lanes);
   }
-}
-
-void Emitter::emitColumn(RowNest each, const Place &at, OpFoldResult rows) {
-  each.enterTile(b, tiled, at[tiled]);
-  for (NestOperand &operand : each.nest.operands)
-    if (!operand.scalar)
-      operand.offset = add(b, operand.offset,
-                           multiply(b, operand.strides[tiled], at[tiled]));
-  each.nest.loops[tiled].size = rows;
-  for (unsigned loop = outer; loop-- > 0;)
-    if (loop != tiled)
-      each.nest.fix(b, loop, at[loop]);
-  emitNest(b, each.nest, lanes);
 }
 
 // With several panels at once, for a few rows.

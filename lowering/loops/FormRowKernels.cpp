@@ -246,14 +246,14 @@ bool waitsForFunctions(const Group &group) {
 // several fit half of L1, where functions of their sums would. Bare machines
 // count their stack.
 int64_t rowsTogether(const Group &group, TargetAttr target) {
-  constexpr int64_t most = 16, least = 4;
+  constexpr int64_t least = 4;
   if (!target || !target.getVectorBits() || !target.getHeap())
     return 1;
-  int64_t rows = most, bytes = longestRow(group);
-  if (bytes > mostShortRowBytes)
-    rows = waitsForFunctions(group)
-               ? std::min(target.getL1Bytes() / 2 / bytes, most)
-               : 1;
+  int64_t bytes = longestRow(group), rows = 1;
+  if (bytes <= mostShortRowBytes)
+    rows = std::clamp<int64_t>(target.getL1Bytes() / 4 / bytes, 16, 64);
+  else if (waitsForFunctions(group))
+    rows = target.getL1Bytes() / 2 / bytes;
   int64_t count = group.outer[tiledLoop(group.outer, {})];
   if (!ShapedType::isDynamic(count))
     rows = std::min(rows, count);
