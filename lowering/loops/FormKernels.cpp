@@ -512,6 +512,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
         sharesNothing(root, *roles))
       return;
     turnCollidingRows(root, *roles, target);
+    turnInnermostBatches(root, *roles, target);
     ContractionAttr alongSum = alongSumOf(root, *roles, target);
     if (!alongSum)
       packColumns(root, *roles, target);

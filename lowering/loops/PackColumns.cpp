@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace onnxc {
@@ -238,6 +240,39 @@ void turnCollidingRows(linalg::GenericOp root, const LoopRoles &roles,
     auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
     order.erase(order.begin() + dim);
     order.push_back(dim);
+    OpBuilder builder(root);
+    input->set(transposed(builder, root.getLoc(), input->get(), order));
+    map = AffineMap::get(map.getNumDims(), 0,
+                         applyPermutation(map.getResults(), order),
+                         root.getContext());
+    root.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  }
+}
+
+void turnInnermostBatches(linalg::GenericOp root, const LoopRoles &roles,
+                          TargetAttr target) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  auto isBatch = [&](AffineExpr index) {
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    return loop && llvm::is_contained(roles.batches, loop.getPosition()) &&
+           extents[loop.getPosition()] != 1;
+  };
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap &map = maps[input->getOperandNumber()];
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    Operation *producer = input->get().getDefiningOp();
+    if (!type || (producer && isStored(producer)) ||
+        matchPattern(input->get(), m_Constant()) ||
+        !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+        !map.isFunctionOfDim(roles.vector) ||
+        !isBatch(map.getResults().back()) ||
+        !isWorthPacking(type, rowsOf(root, roles), target))
+      continue;
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    std::stable_partition(order.begin(), order.end(), [&](int64_t dim) {
+      return isBatch(map.getResult(dim));
+    });
     OpBuilder builder(root);
     input->set(transposed(builder, root.getLoc(), input->get(), order));
     map = AffineMap::get(map.getNumDims(), 0,

@@ -26,6 +26,11 @@ void packColumns(mlir::linalg::GenericOp root, const LoopRoles &roles,
 void turnCollidingRows(mlir::linalg::GenericOp root, const LoopRoles &roles,
                        TargetAttr target);
 
+// Copies operands whose elements side by side belong to several products, as
+// heads that lie innermost, so that those of each do.
+void turnInnermostBatches(mlir::linalg::GenericOp root, const LoopRoles &roles,
+                          TargetAttr target);
+
 // Whether it still has one.
 bool readsColumnsApart(mlir::linalg::GenericOp root, const LoopRoles &roles);
 

@@ -142,6 +142,13 @@ def attention():
     for key, scale in (("twice", "before"), ("turned", "both"), ("twice", "both")):
         yield f"attention, keys {key}, scaled {scale}", chain(
             [1, 37, 48], *head_products(16, 3, key, scale), ranks=3)
+    for rows, sizes in ((37, None), ("n", [[2, length, 64] for length in (1, 5, 16, 40)])):
+        yield f"attention, heads innermost, {rows} rows", chain([2, rows, 64], [
+            ("Reshape", "x split", "h", {}), ("Transpose", "h", "q", {"perm": [0, 3, 1, 2]}),
+            ("Transpose", "h", "k", {"perm": [0, 3, 2, 1]}), ("MatMul", "q k", "s0", {}), ("Mul", "s0 factor", "s", {}),
+            ("Softmax", "s", "p", {"axis": -1}), ("MatMul", "p q", "o", {}), ("Transpose", "o", "u", {"perm": [0, 2, 3, 1]}),
+            ("Reshape", "u join", "y", {})],
+            {"split": np.int64([0, 0, 16, 4]), "join": np.int64([0, 0, 64]), "factor": np.float32(0.25)}, sizes, 3)
     nodes, weights = head_products(16, 3, mask=[("Add", "s m", "t", {})])
     yield "attention, mask added", chain([2, 37, 48], nodes, weights | {"m": hidden(37, 37, -1e9)})
     yield "attention, a query without keys", chain([2, 37, 48], nodes, weights | {"m": hidden(37, 37)})

@@ -45,3 +45,30 @@ func.func @rows_apart(%x: tensor<128x3136xf32>, %w: tensor<128x64xf32>) -> tenso
 }
 
 }
+
+// -----
+
+// Heads that lie innermost go to the front of what is read by vectors.
+#rows = affine_map<(h, i, j, d) -> (i, d, h)>
+#columns = affine_map<(h, i, j, d) -> (d, j, h)>
+#products = affine_map<(h, i, j, d) -> (h, i, j)>
+// CHECK-DAG: #[[READ:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d3, d0)>
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>
+// CHECK-LABEL: @heads_innermost
+// CHECK: linalg.transpose {{.*}} outs(%{{.*}} : tensor<4x32x48xf32>) permutation = [2, 0, 1]
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {indexing_maps = [#[[READ]], #[[TURNED]],
+func.func @heads_innermost(%x: tensor<64x32x4xf32>, %w: tensor<32x48x4xf32>) -> tensor<4x64x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x64x48xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x64x48xf32>) -> tensor<4x64x48xf32>
+  %y = linalg.generic {indexing_maps = [#rows, #columns, #products],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<64x32x4xf32>, tensor<32x48x4xf32>) outs(%f : tensor<4x64x48xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<4x64x48xf32>
+  return %y : tensor<4x64x48xf32>
+}
