@@ -213,15 +213,15 @@ bool isProduct(KernelOp kernel, const Group &group) {
          !kernel.readsOutput(kernel->getOpOperand(kernel.getInputs().size()));
 }
 
-// Bytes of the longest row that the group reads or makes.
+// Bytes of the longest row that the group reads or makes, but for products.
 int64_t longestRow(const Group &group) {
   unsigned outer = group.outer.size();
   int64_t longest = 0;
   for (Operation *op : group.ops)
-    for (OpOperand &operand : op->getOpOperands())
-      if (isByRows(cast<linalg::GenericOp>(op).getMatchingIndexingMap(&operand),
-                   outer))
-        longest = std::max(longest, rowBytes(operand.get(), outer));
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      for (OpOperand &operand : op->getOpOperands())
+        if (isByRows(generic.getMatchingIndexingMap(&operand), outer))
+          longest = std::max(longest, rowBytes(operand.get(), outer));
   return longest;
 }
 
@@ -336,7 +336,9 @@ void addProduct(Group &group, KernelOp product, Value row,
 }
 
 // The number of rows that the products' own tiles divide best.
-void chooseTile(Group &group) {
+// Lanes lie across rows that are shorter than a vector: there are more of them.
+void chooseTile(Group &group, TargetAttr target) {
+  constexpr int64_t enough = 64;
   int64_t most = 1;
   for (KernelOp product : group.products)
     most = std::max(most, rowsOfTile(product));
@@ -354,6 +356,11 @@ void chooseTile(Group &group) {
       group.tile = rows;
     }
   }
+  int64_t extent = group.outer[group.tiled()];
+  bool isNarrow = longestRow(group) * 8 < target.getVectorBits();
+  if (isNarrow && !ShapedType::isDynamic(extent) && group.tile < enough)
+    group.tile *= std::max<int64_t>(
+        std::min({enough, extent, group.mostRows}) / group.tile, 1);
 }
 
 bool fitsTile(const Group &group, Value row, const Joining &joining) {
@@ -472,7 +479,7 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   if (group.products.empty())
     group.tile = rowsTogether(group, target);
   else
-    chooseTile(group);
+    chooseTile(group, target);
   if (group.ops.size() < 2)
     return std::nullopt;
   return group;
