@@ -412,14 +412,19 @@ def DropSmallFactors : Pass<"drop-small-factors", "mlir::ModuleOp"> {
   let summary = "Makes zero of what is too small to count in a product";
   let description = [{
     A masked score of -100 has a share of 4e-44. That is a subnormal number, and a multiplication with one takes Intel's
-    cores some 150 cycles. Where only products read the shares, those that would be subnormal beside the largest are zero.
+    cores some 150 cycles. Shares that would be subnormal beside the largest are zero, as are ONNX Runtime's below e^-88.4.
     So are subnormal weights, which training leaves where it lets a channel die. Not with strict numerics.
 
+    The powers are marked as those of numbers below zero, which need no bound from above. A NaN in a row is in the sum of
+    its powers: where nobody else reads the largest element, its fold is marked as one that may leave NaN out.
+
     ```mlir
+    %max = arith.maximumf %s, %out : f32 // of the row
     %e = math.exp %x : f32
     // becomes
+    %max = arith.maximumf %s, %out {onnxc.leaves_nan_out} : f32
     %tiny = arith.cmpf olt, %x, %c-86.98 : f32
-    %power = math.exp %x : f32
+    %power = math.exp %x {onnxc.at_most_zero} : f32
     %e = arith.select %tiny, %zero, %power : f32
     ```
   }];
@@ -491,7 +496,8 @@ def FormKernels : Pass<"form-kernels", "mlir::ModuleOp"> {
     An operand whose columns lie apart (the keys of an attention) is copied into panels first, by a kernel
     `#onnxc.squares<n>` of one `linalg.pack`: n by n elements are turned in registers. Two or three rows, or more where a
     copy does not pay, sum along vectors instead and are no kernel. One that all columns are multiplied with and whose
-    sums walk across rows that share few sets of the cache is transposed first.
+    sums walk across rows that share few sets of the cache is transposed first, and so is one whose innermost elements
+    belong to several products, as heads that lie innermost.
   }];
   let dependentDialects = ["onnxc::OnnxcDialect", "mlir::tensor::TensorDialect"];
 }
@@ -541,8 +547,9 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     walk as one, as batch and sequence, are one loop of rows when `expand-kernels` writes it, and what is left of rows of
     unknown number is a tile for each number below `tile`.
 
-    Rows of 1024 bytes at most go through a body without products together, too: all of them up to the first number that
-    there is for each, which is computed for 16 rows at once, then on to the next.
+    Rows of 1024 bytes at most go through a body without products together, too, as many as fill a quarter of L1 but no
+    more than 64: each operation takes all of them, with lanes across those that are shorter than a vector. Longer ones
+    do where a root or a logarithm is taken of their sums and four of them fit half of L1.
 
     ```mlir
     %max = linalg.generic ... // 12x128x128 -> 12x128

@@ -188,6 +188,24 @@ using ExpandLogOfSoftplus =
 using ExpandExpOfNegative =
     ExpandOf<math::ExpOp, ofNegation, elementary::expOfNegative>;
 
+// As exporters write Sigmoid, and as its record does.
+struct ExpandOnePlusExp : OpRewritePattern<arith::AddFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::AddFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value other;
+    auto power = termOf<math::ExpOp>(op, other);
+    Value x =
+        power && power->hasOneUse() ? ofNegation(power.getOperand()) : Value();
+    if (!x || !isNumber(other, 1.0) || !getElementTypeOrSelf(x).isF32())
+      return rewriter.notifyMatchFailure(op, "not of the form looked for");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op,
+                       elementary::onePlusExpOfNegativeByPower({&b, x}).value);
+    return success();
+  }
+};
+
 // A choice between 0 and e^x, x <= 0, that leaves no subnormal number.
 template <auto emit>
 struct ExpandExpOrZero : OpRewritePattern<arith::SelectOp> {
@@ -343,17 +361,19 @@ void addRounding(RewritePatternSet &patterns) {
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    bool hasScale = target && target.getHasScale();
     if (failed(expandAll<ExpandTanhOfSoftplus>(getOperation())) ||
         failed(expandAll<ExpandLogOfSoftplus>(getOperation())) ||
+        (!hasScale && failed(expandAll<ExpandOnePlusExp>(getOperation()))) ||
         failed(expandAll<ExpandExpOfNegative>(getOperation())) ||
-        failed(expandExpOrZero(target && target.getHasScale())))
+        failed(expandExpOrZero(hasScale)))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addFunctions(patterns);
     // Machines with vectors round in one instruction.
     if (target && target.getVectorBits() == 0)
       addRounding(patterns);
-    if (!target || !target.getHasScale())
+    if (!hasScale)
       patterns.add<ExpandScale>(&getContext());
     else
       patterns.add<ScaleByReal>(&getContext());

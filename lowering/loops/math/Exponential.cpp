@@ -77,18 +77,33 @@ static Real expBy(Real (*ofReduced)(Real), Real x) {
 
 Real exp(Real x) { return expBy(expOfReduced, x); }
 
-// By -r in place of r, so that nothing is negated.
+// e^-x = 2^n * e^-r; by -r in place of r, so that nothing is negated.
+static Exponent splitNegative(Real x) {
+  Nearest n = nearest(x * -log2e);
+  return {n.integer, x + n.real * highOfLn2(x) + n.real * lowOfLn2(x)};
+}
+
+// `factor` times e^-r.
+static Real expOfReducedNegative(Real r, double factor) {
+  llvm::SmallVector<double> tail;
+  double sign = 1;
+  for (double coefficient : shortTailF32) {
+    tail.push_back(sign * factor * coefficient);
+    sign = -sign;
+  }
+  return (polynomial(r, tail) * r - factor) * r + factor;
+}
+
 Real expOfNegative(Real x) {
   if (x.isDouble())
     return exp(-x);
-  Real inside = atLeast(atMost(x, 104.0), -89.0);
-  Nearest n = nearest(inside * -log2e);
-  Real r = inside + n.real * highOfLn2(x) + n.real * lowOfLn2(x);
-  llvm::SmallVector<double> tail(std::begin(shortTailF32),
-                                 std::end(shortTailF32));
-  for (size_t i = 1; i < tail.size(); i += 2)
-    tail[i] = -tail[i];
-  return scale((polynomial(r, tail) * r - 1.0) * r + 1.0, n.integer);
+  auto [n, r] = splitNegative(atLeast(atMost(x, 104.0), -89.0));
+  return scale(expOfReducedNegative(r, 1.0), n);
+}
+
+Real onePlusExpOfNegativeByPower(Real x) {
+  auto [n, r] = splitNegative(atLeast(atMost(x, 87.3), -89.0));
+  return expOfReducedNegative(r, 2.0) * powerOfTwo(n - 1, x) + 1.0;
 }
 
 Real expOrZero(Real x) {

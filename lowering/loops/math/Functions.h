@@ -9,6 +9,9 @@ namespace onnxc::elementary {
 // Exponential.cpp
 Real exp(Real x);
 Real expOfNegative(Real x); // e^-x
+// 1 + e^-x of f32, without an instruction that scales: of 1 nothing is left to
+// see of subnormal powers.
+Real onePlusExpOfNegativeByPower(Real x);
 // Of a math.exp whose operand is at most 0, or NaN.
 inline constexpr llvm::StringLiteral atMostZeroAttrName = "onnxc.at_most_zero";
 // e^x of f32 for x <= 0, and 0 for x < leastExponent: a little above the

@@ -218,6 +218,24 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 
 // -----
 
+// Beside 1 nobody sees subnormal powers either.
+// CHECK-LABEL: @one_plus_exp
+// CHECK-NOT: arith.shrsi
+// CHECK: %[[SCALE:.*]] = arith.shli
+// CHECK: %[[POWER:.*]] = arith.bitcast %[[SCALE]]
+// CHECK: %[[E:.*]] = arith.mulf %{{.*}}, %[[POWER]]
+// CHECK: %[[Y:.*]] = arith.addf %[[E]]
+// CHECK: return %[[Y]]
+func.func @one_plus_exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %n = arith.negf %x : vector<8xf32>
+  %e = math.exp %n : vector<8xf32>
+  %y = arith.addf %e, %one : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// -----
+
 // Nobody sees subnormal powers, so that one product scales, by 0 in the end.
 // CHECK-LABEL: @exp_or_zero
 // CHECK-NOT: arith.shrsi
