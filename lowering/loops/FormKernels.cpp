@@ -130,21 +130,23 @@ bool ignoresPadding(linalg::GenericOp root, OpOperand *input,
 bool isMostlyBorder(linalg::GenericOp root, const LoopRoles &roles,
                     const Border &border, int64_t size, int64_t rows) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  if (!border.pixel || ShapedType::isDynamic(extents[border.tap]))
-    return false;
-  if (ShapedType::isDynamic(size)) {
-    int64_t beside = (extents[border.tap] - 1) * border.dilation;
-    return border.scale == 1 && isDepthwise(root, roles) &&
-           roles.reductions.size() == 1 &&
-           beside * extents[border.tap] > fillingCost * usualRow;
-  }
-  if (llvm::any_of(extents, ShapedType::isDynamic))
+  auto isKnown = [&](unsigned loop) {
+    return !ShapedType::isDynamic(extents[loop]);
+  };
+  if (!border.pixel || !llvm::all_of(roles.reductions, isKnown))
     return false;
   int64_t extent = extents[*border.pixel], taps = extents[border.tap],
           single = 0, reduction = 1;
-  for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction)
-      reduction *= extents[loop];
+  for (unsigned loop : roles.reductions)
+    reduction *= extents[loop];
+  if (ShapedType::isDynamic(size)) {
+    int64_t beside = (taps - 1) * border.dilation;
+    return border.scale == 1 && isDepthwise(root, roles) &&
+           roles.reductions.size() == 1 &&
+           beside * reduction > fillingCost * usualRow;
+  }
+  if (!isKnown(*border.pixel))
+    return false;
   RowWindow window{border.scale, border.low, (taps - 1) * border.dilation + 1,
                    taps, size};
   if (bordersOf(window, extent, rows, isWorthAsking(root, roles, border.tap)) !=

@@ -314,7 +314,9 @@ def convolutions():
         yield f"{name}, alone", convolution([1, 40, 22, 16], 40, (taps, 1), before=False, **how)
         yield f"{name}, sizes of the run", convolution(["n", 40, "h", "w"], 40, (taps, 1), **how,
                                                        sizes=[[1, 40, 24, 9], [2, 40, 41, 2], [1, 40, 17, 1]])
-    yield "depthwise 31x31", convolution([1, 20, 32, 32], 20, (31, 31), group=20, pads=[15] * 4)
+    for name, shape, sizes in (("", [1, 20, 32, 32], None),
+                               (", batch of the run", ["n", 20, 14, 30], [[1, 20, 14, 30], [3, 20, 14, 30]])):
+        yield f"depthwise 31x31{name}", convolution(shape, 20, (31, 31), group=20, sizes=sizes, pads=[15] * 4)
     yield "depthwise 13x21, stride 2, pads that differ", convolution(
         [1, 20, 15, 30], 20, (13, 21), group=20, strides=[1, 2], pads=[7, 13, 5, 9])
     yield "21 taps", convolution([1, 12, 30], 20, (21,), pads=[10, 10])

@@ -14,6 +14,18 @@ func.func @mostly_border(%x: tensor<1x8x32x32xf32>, %w: tensor<8x1x31x31xf32>) -
   return %y : tensor<1x8x32x32xf32>
 }
 
+// However many images there are.
+// CHECK-LABEL: @any_batch
+// CHECK: tensor.pad %{{.*}} low[0, 0, 15, 0] high[0, 0, 15, 0]
+// CHECK: onnxc.kernel
+// CHECK: tensor.pad %{{.*}} low[0, 15, 0, 0] high[0, 15, 0, 0]
+// CHECK: onnxc.yield
+func.func @any_batch(%x: tensor<?x8x32x32xf32>, %w: tensor<8x1x31x31xf32>) -> tensor<?x8x32x32xf32> {
+  %y = "onnx.Conv"(%x, %w) {group = 8 : i64, pads = array<i64: 15, 15, 15, 15>}
+      : (tensor<?x8x32x32xf32>, tensor<8x1x31x31xf32>) -> tensor<?x8x32x32xf32>
+  return %y : tensor<?x8x32x32xf32>
+}
+
 // Along one dimension nothing is left to cut off.
 // CHECK-LABEL: @one_dimension
 // CHECK: tensor.pad
