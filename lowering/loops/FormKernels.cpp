@@ -26,9 +26,9 @@ namespace onnxc {
 
 namespace {
 
-// Multiply-adds of a row that could be done while a pixel of a padded copy is
-// written and read.
-constexpr int64_t fillingCost = 8;
+// Multiply-adds of a row by itself, each of which waits for the one before,
+// that could be done while a pixel of a padded copy is written and read.
+constexpr int64_t fillingCost = 2;
 
 // A kernel to be: its operations, the last of which makes its result.
 struct Group {
@@ -142,7 +142,6 @@ bool isMostlyBorder(linalg::GenericOp root, const LoopRoles &roles,
   if (ShapedType::isDynamic(size)) {
     int64_t beside = (taps - 1) * border.dilation;
     return border.scale == 1 && isDepthwise(root, roles) &&
-           roles.reductions.size() == 1 &&
            beside * reduction > fillingCost * usualRow;
   }
   if (!isKnown(*border.pixel))
@@ -177,7 +176,7 @@ tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
     Value padding = pad.getConstantPaddingValue();
     auto filled = tensor::PadOp::create(
         builder, pad.getLoc(), Type(), pad.getSource(), along, behind, padding);
-    if (filled.getType() == pad.getType()) {
+    if (areAllConstantIntValue(low, 0) && areAllConstantIntValue(high, 0)) {
       pad.getResult().replaceAllUsesWith(filled);
       return {};
     }

@@ -315,7 +315,9 @@ def convolutions():
         yield f"{name}, sizes of the run", convolution(["n", 40, "h", "w"], 40, (taps, 1), **how,
                                                        sizes=[[1, 40, 24, 9], [2, 40, 41, 2], [1, 40, 17, 1]])
     for name, shape, sizes in (("", [1, 20, 32, 32], None),
-                               (", batch of the run", ["n", 20, 14, 30], [[1, 20, 14, 30], [3, 20, 14, 30]])):
+                               (", batch of the run", ["n", 20, 14, 30], [[1, 20, 14, 30], [3, 20, 14, 30]]),
+                               (", sizes of the run", ["n", 20, "h", "w"],
+                                [[1, 20, 28, 28], [2, 20, 5, 40], [1, 20, 33, 3], [1, 20, 1, 1]])):
         yield f"depthwise 31x31{name}", convolution(shape, 20, (31, 31), group=20, sizes=sizes, pads=[15] * 4)
     yield "depthwise 13x21, stride 2, pads that differ", convolution(
         [1, 20, 15, 30], 20, (13, 21), group=20, strides=[1, 2], pads=[7, 13, 5, 9])

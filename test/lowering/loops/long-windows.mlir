@@ -26,6 +26,28 @@ func.func @any_batch(%x: tensor<?x8x32x32xf32>, %w: tensor<8x1x31x31xf32>) -> te
   return %y : tensor<?x8x32x32xf32>
 }
 
+// Where only the run knows how long rows are, the work of a large window pays for a copy.
+// CHECK-LABEL: @any_size
+// CHECK: tensor.pad %{{.*}} low[0, 0, 5, 0] high[0, 0, 5, 0]
+// CHECK: onnxc.kernel
+// CHECK: tensor.pad %{{.*}} low[0, 5, 0, 0] high[0, 5, 0, 0]
+// CHECK: onnxc.yield
+func.func @any_size(%x: tensor<1x8x?x?xf32>, %w: tensor<8x1x11x11xf32>) -> tensor<1x8x?x?xf32> {
+  %y = "onnx.Conv"(%x, %w) {group = 8 : i64, pads = array<i64: 5, 5, 5, 5>}
+      : (tensor<1x8x?x?xf32>, tensor<8x1x11x11xf32>) -> tensor<1x8x?x?xf32>
+  return %y : tensor<1x8x?x?xf32>
+}
+
+// CHECK-LABEL: @any_size_small
+// CHECK-NOT: tensor.pad
+// CHECK: onnxc.kernel
+// CHECK: tensor.pad %{{.*}} low[0, 3, 3, 0] high[0, 3, 3, 0]
+func.func @any_size_small(%x: tensor<1x8x?x?xf32>, %w: tensor<8x1x7x7xf32>) -> tensor<1x8x?x?xf32> {
+  %y = "onnx.Conv"(%x, %w) {group = 8 : i64, pads = array<i64: 3, 3, 3, 3>}
+      : (tensor<1x8x?x?xf32>, tensor<8x1x7x7xf32>) -> tensor<1x8x?x?xf32>
+  return %y : tensor<1x8x?x?xf32>
+}
+
 // Along one dimension nothing is left to cut off.
 // CHECK-LABEL: @one_dimension
 // CHECK: tensor.pad
