@@ -5,8 +5,6 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 
-#include <algorithm>
-
 using namespace mlir;
 
 namespace onnxc {
@@ -168,6 +166,19 @@ void dropSharedDims(linalg::GenericOp root) {
   root.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
+// Lets `root` read a copy of the input with its dimensions in that order.
+void readTransposed(linalg::GenericOp root, OpOperand &input,
+                    ArrayRef<int64_t> order) {
+  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
+  AffineMap &map = maps[input.getOperandNumber()];
+  map = AffineMap::get(map.getNumDims(), 0,
+                       applyPermutation(map.getResults(), order),
+                       root.getContext());
+  OpBuilder builder(root);
+  input.set(transposed(builder, root.getLoc(), input.get(), order));
+  root.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+}
+
 } // namespace
 
 OpOperand *operandToPack(linalg::GenericOp root, const LoopRoles &roles,
@@ -219,9 +230,8 @@ void turnCollidingRows(linalg::GenericOp root, const LoopRoles &roles,
   if (!target || roles.pixels.empty())
     return;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   for (OpOperand *input : root.getDpsInputOperands()) {
-    AffineMap &map = maps[input->getOperandNumber()];
+    AffineMap map = root.getMatchingIndexingMap(input);
     auto type = dyn_cast<RankedTensorType>(input->get().getType());
     AffineMap plain = withoutUnitLoops(root, map);
     if (!type || matchPattern(input->get(), m_Constant()) ||
@@ -240,26 +250,20 @@ void turnCollidingRows(linalg::GenericOp root, const LoopRoles &roles,
     auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
     order.erase(order.begin() + dim);
     order.push_back(dim);
-    OpBuilder builder(root);
-    input->set(transposed(builder, root.getLoc(), input->get(), order));
-    map = AffineMap::get(map.getNumDims(), 0,
-                         applyPermutation(map.getResults(), order),
-                         root.getContext());
-    root.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+    readTransposed(root, *input, order);
   }
 }
 
 void turnInnermostBatches(linalg::GenericOp root, const LoopRoles &roles,
                           TargetAttr target) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   auto isBatch = [&](AffineExpr index) {
     auto loop = dyn_cast<AffineDimExpr>(index);
     return loop && llvm::is_contained(roles.batches, loop.getPosition()) &&
            extents[loop.getPosition()] != 1;
   };
   for (OpOperand *input : root.getDpsInputOperands()) {
-    AffineMap &map = maps[input->getOperandNumber()];
+    AffineMap map = root.getMatchingIndexingMap(input);
     auto type = dyn_cast<RankedTensorType>(input->get().getType());
     Operation *producer = input->get().getDefiningOp();
     if (!type || (producer && isStored(producer)) ||
@@ -269,16 +273,11 @@ void turnInnermostBatches(linalg::GenericOp root, const LoopRoles &roles,
         !isBatch(map.getResults().back()) ||
         !isWorthPacking(type, rowsOf(root, roles), target))
       continue;
-    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    std::stable_partition(order.begin(), order.end(), [&](int64_t dim) {
-      return isBatch(map.getResult(dim));
-    });
-    OpBuilder builder(root);
-    input->set(transposed(builder, root.getLoc(), input->get(), order));
-    map = AffineMap::get(map.getNumDims(), 0,
-                         applyPermutation(map.getResults(), order),
-                         root.getContext());
-    root.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+    SmallVector<int64_t> order, others;
+    for (auto [dim, index] : llvm::enumerate(map.getResults()))
+      (isBatch(index) ? order : others).push_back(dim);
+    llvm::append_range(order, others);
+    readTransposed(root, *input, order);
   }
 }
 
