@@ -75,14 +75,15 @@ private:
       assign(input, buffer);
   }
 
-  // Of short rows whose last vector is not whole. What is stored under a mask
-  // is not read again before it has reached the cache.
+  // Of short rows whose last vector is not whole, but not the only one: lanes
+  // lie across such rows. What is stored under a mask is not read again before
+  // it has reached the cache.
   std::optional<int64_t> widthWithPadding(Value value) const {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t width = type.getRank() == outer + 1 ? type.getShape().back() : 1;
     int64_t bits = type.getElementTypeBitWidth();
     int64_t vector = lanes.hasMasks && bits >= 32 ? lanes.vectorBits / bits : 1;
-    if (width <= 1 || width % vector == 0 ||
+    if (width < vector || width % vector == 0 ||
         width * bits > 8 * mostShortRowBytes)
       return std::nullopt;
     return llvm::alignTo(width, vector);
