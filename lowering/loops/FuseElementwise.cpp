@@ -118,6 +118,11 @@ bool waitsForFolds(linalg::GenericOp producer, OpOperand *input) {
   });
 }
 
+bool readsSeveralRows(linalg::GenericOp producer) {
+  return llvm::count_if(producer.getDpsInputOperands(),
+                        [](OpOperand *input) { return !isPerRow(input); }) > 1;
+}
+
 // A few instructions on one tensor of full size, which no kernel with an
 // epilogue makes, or on two where a kernel has no room for a row of the result,
 // which is of unknown length.
@@ -276,8 +281,12 @@ const char *whyApart(OpOperand *operand) {
   if (!readsEachOnce(operand))
     return "elements would be computed more than once";
   auto isHere = [&](Operation *user) { return user == operand->getOwner(); };
-  if (llvm::all_of(producer->getUsers(), isHere) ||
-      isCheaperThanMemory(producer))
+  if (llvm::all_of(producer->getUsers(), isHere))
+    return nullptr;
+  if (consumer.getNumReductionLoops() > 0 && readsSeveralRows(producer))
+    return "others use it too, and a fold of several rows is no part of a "
+           "kernel of rows";
+  if (isCheaperThanMemory(producer))
     return nullptr;
   return "others use it too, and computing it again costs more";
 }
