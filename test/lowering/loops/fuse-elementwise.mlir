@@ -195,3 +195,50 @@ func.func @sums_over_products_stay_apart(%x: tensor<12x8xf32>, %u: tensor<8x16xf
   } -> tensor<12x16xf32>
   return %all : tensor<12x16xf32>
 }
+
+// The distance from a row's mean is computed twice rather than kept; a fold
+// reads the sum of two tensors where it is kept, for of both it would be a
+// product.
+// CHECK-LABEL: @distances_of_rows
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<8xf32>)
+// CHECK: linalg.generic {{.*}}"reduction"]} ins(%[[SUM]] : tensor<4x8xf32>)
+// CHECK: linalg.generic {{.*}}"reduction"]} ins(%[[SUM]], %{{.*}} : tensor<4x8xf32>, tensor<4xf32>)
+// CHECK: arith.subf
+// CHECK: arith.mulf
+// CHECK: linalg.generic {{.*}}"parallel", "parallel"]}
+// CHECK-NOT: linalg.generic
+func.func @distances_of_rows(%a: tensor<4x8xf32>, %b: tensor<8xf32>, %f: tensor<4xf32>) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %x = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : tensor<4x8xf32>, tensor<8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %c: f32, %out: f32):
+    %r = arith.addf %in, %c : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %mean = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.addf %out, %in : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %d = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %mean : tensor<4x8xf32>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %m: f32, %out: f32):
+    %r = arith.subf %in, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %square = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%d : tensor<4x8xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %p = arith.mulf %in, %in : f32
+    %r = arith.addf %out, %p : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%d, %square : tensor<4x8xf32>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %r = arith.divf %in, %s : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
