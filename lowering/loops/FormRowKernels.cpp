@@ -335,8 +335,8 @@ void addProduct(Group &group, KernelOp product, Value row,
   group.products.push_back(product);
 }
 
-// The number of rows that the products' own tiles divide best.
-// Lanes lie across rows that are shorter than a vector: there are more of them.
+// The number of rows that the products' own tiles divide best; a multiple of it
+// where rows are shorter than a vector, so that lanes lie across them.
 void chooseTile(Group &group, TargetAttr target) {
   constexpr int64_t enough = 64;
   int64_t most = 1;
@@ -455,6 +455,8 @@ std::optional<Group> groupAround(linalg::GenericOp seed, TargetAttr target) {
   Group group;
   int64_t rows = 1;
   SmallVector<int64_t> sizes = seed.getStaticLoopRanges();
+  if (llvm::is_contained(sizes, 0)) // no row has an element
+    return std::nullopt;
   for (auto [size, iterator] : llvm::zip(sizes, seed.getIteratorTypesArray())) {
     if (iterator != utils::IteratorType::parallel)
       break;

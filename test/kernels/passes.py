@@ -25,6 +25,8 @@ def rows():
             yield f"{op} down the few columns of {shape}", chain(shape, [(op, "x", "y", {"axis": axis})], {}, sizes)
     yield "Softmax of long rows", chain([2, 5000], [("Softmax", "x", "y", {})])
     for op in ("Softmax", "LogSoftmax"):
+        for shape, sizes in (([4, 0], None), (["n", 0], [[0, 0], [5, 0]])):
+            yield f"{op} of {shape}", chain(shape, [(op, "x", "y", {})], {}, sizes)
         for axis in (-1, 1):
             yield f"{op} on axis {axis} of rows that have a NaN, and others", chain([16, 37, 21], [
                 ("Add", "x three", "s", {}), ("Sqrt", "s", "r", {}), (op, "r", "y", {"axis": axis})], {"three": np.float32(3)})

@@ -5,7 +5,7 @@ X = f32(nan, -0.0, inf, -inf)
 FAMILY = "Elementwise, floating point", """\
 NaN goes through everything that computes; the sign of zero is kept where the formula keeps it. Floats below 32 bits
 compute in f32. The caller's rounding and denormal modes are left alone, and denormals are numbers like any other. Only
-subnormal constants that nothing but products reads, and what a softmax leaves there below 2^-125 of the largest, are zero;
+subnormal constants that nothing but products reads, and what a softmax leaves below 2^-125 of the largest, are zero;
 not with `--numerics=strict`.""", [
     Row("Relu", "NaN stays, -0 too", [X], f32(nan, -0.0, inf, 0.0), reference=f32(nan, 0.0, inf, 0.0)),
     Row("LeakyRelu", "NaN, -0, infinities", [X], f32(nan, -0.0, inf, -inf)),
