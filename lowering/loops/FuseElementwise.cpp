@@ -123,6 +123,14 @@ bool readsSeveralRows(linalg::GenericOp producer) {
                         [](OpOperand *input) { return !isPerRow(input); }) > 1;
 }
 
+// Whether all who read it may compute it themselves, so that nobody keeps it.
+bool isReadByLoops(linalg::GenericOp producer) {
+  return llvm::all_of(producer->getUses(), [](OpOperand &use) {
+    return use.getOwner()->use_empty() ||
+           (isa<linalg::GenericOp>(use.getOwner()) && readsEachOnce(&use));
+  });
+}
+
 // A few instructions on one tensor of full size, which no kernel with an
 // epilogue makes, or on two where a kernel has no room for a row of the result,
 // which is of unknown length.
@@ -286,6 +294,8 @@ const char *whyApart(OpOperand *operand) {
   if (consumer.getNumReductionLoops() > 0 && readsSeveralRows(producer))
     return "others use it too, and a fold of several rows is no part of a "
            "kernel of rows";
+  if (!isReadByLoops(producer))
+    return "others use it too, and they need it whole";
   if (isCheaperThanMemory(producer))
     return nullptr;
   return "others use it too, and computing it again costs more";

@@ -242,3 +242,27 @@ func.func @distances_of_rows(%a: tensor<4x8xf32>, %b: tensor<8xf32>, %f: tensor<
   } -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// What a product reads is kept for it: others read it, too.
+// CHECK-LABEL: @what_a_product_reads
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<4x8xf32>)
+// CHECK: %[[PRODUCT:.*]] = linalg.matmul ins(%[[SUM]], %{{.*}} : tensor<4x8xf32>, tensor<8x8xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[SUM]], %[[PRODUCT]] : tensor<4x8xf32>, tensor<4x8xf32>)
+func.func @what_a_product_reads(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %zero: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %one = arith.constant 1.0 : f32
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.addf %in, %one : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %p = linalg.matmul ins(%a, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zero : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %p : tensor<4x8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %c: f32, %out: f32):
+    %r = arith.mulf %in, %c : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
