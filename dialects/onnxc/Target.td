@@ -13,7 +13,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `vector_bits`: width of a vector register, 0 where there is none (tile choice, vectorization).
     - `vector_registers`: how many (register tiles: MR * NV + NV + 1 <= vector_registers).
     - `fma_per_cycle`: full-width FMA a core issues per cycle (wide or tall register tiles, prefetching).
-    - `l1_bytes`, `l2_bytes`: data caches of a core (register tiles; the roofline of a report).
+    - `l1_bytes`, `l2_bytes`: data caches of a core (register tiles, recurrent inputs; the roofline of a report).
     - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (prefetching, the roofline of a
       report).
     - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).

@@ -397,6 +397,8 @@ def recurrent():
             weights = {"w": normal(count, gates * 20, 12, scale=0.3), "r": normal(count, gates * 20, 20, scale=0.2),
                        "b": normal(count, gates * 40, scale=0.1)}
             for name, shape, sizes in (("", [9, 3, 12], None),
+                                       (" of many sequences", [9, 17, 12], None),
+                                       (" of any steps of many sequences", ["T", 17, 12], [(9, 17, 12), (1, 17, 12)]),
                                        (" of any steps and batch", ["T", "N", 12], [(9, 3, 12), (1, 1, 12), (4, 17, 12)])):
                 yield f"{kind}, {direction}{name}", chain(shape, [
                     (kind, "x w r b", "y", {"hidden_size": 20, "direction": direction})], weights, sizes, ranks=4)
