@@ -24,6 +24,10 @@ def rows():
                                    (["a", 36, 5], 1, [[1, 36, 5], [4, 36, 5]]), ([2, 17, 6], 1, None), ([3, 197, 6], 1, None)):
             yield f"{op} down the few columns of {shape}", chain(shape, [(op, "x", "y", {"axis": axis})], {}, sizes)
     yield "Softmax of long rows", chain([2, 5000], [("Softmax", "x", "y", {})])
+    for kind in ("Softmax", "LogSoftmax"):
+        yield f"{kind} of a single long row", chain([1, 20011], [(kind, "x", "y", {})])
+        yield f"{kind} of a single row of any length", chain(
+            [1, "n"], [(kind, "x", "y", {})], sizes=[[1, n] for n in (1, 7, 16, 1000, 20011)])
     for op in ("Softmax", "LogSoftmax"):
         for shape, sizes in (([4, 0], None), (["n", 0], [[0, 0], [5, 0]])):
             yield f"{op} of {shape}", chain(shape, [(op, "x", "y", {})], {}, sizes)
