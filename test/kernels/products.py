@@ -422,6 +422,11 @@ def single_steps():
             attributes = {"hidden_size": 32, "direction": direction, **form}
             name = " ".join([kind, "of one step,", direction, *form])
             yield name, chain([1, 1, 12], [(kind, "x w r b", "y", attributes)], weights, ranks=4)
+            yield f"{name}, of zeros", chain([1, "n", 12], [
+                ("Shape", "x", "s", {"start": 1, "end": 2}), ("Concat", "count s hidden", "t", {"axis": 0}),
+                ("Expand", "zero t", "h", {}), (kind, "x w r b - h", "y", attributes)],
+                weights | {"count": np.int64([count]), "hidden": np.int64([32]), "zero": np.zeros([1, 1, 1], np.float32)},
+                [[1, rows, 12] for rows in (1, 3)], ranks=4)
             yield f"{name}, a state given", chain([1, 3, 12], [
                 (kind, " ".join(["x w r b -", *states]), "y", attributes)], weights | states, ranks=4)
 

@@ -37,6 +37,7 @@ struct Recurrence {
   int64_t hidden = 0;
   bool linearBeforeReset = false, inputForget = false;
   bool forgetsEnded = false; // the state of a sequence that has ended is zero
+  bool isOneOfZero = false;  // one step, and the state before it is zero
 };
 
 struct State {
@@ -88,7 +89,7 @@ public:
 
   State step(Node input, State state) {
     if (net.gates == 1)
-      return {apply(0, input + product(state.h, weights)), {}};
+      return {apply(0, plus(input, ofState(state.h, weights))), {}};
     return net.gates == 3 ? gru(input, state) : lstm(input, state);
   }
 
@@ -108,7 +109,15 @@ private:
                ? dynamicProduct(x, {by.numbers, by.zeroPoint, by.scale})
                : matmul(x, by.numbers);
   }
+  Node ofState(Node h, const Weights &by) {
+    return net.isOneOfZero ? Node() : product(h, by);
+  }
+  static Node plus(Node one, Node other) {
+    return !one.given() ? other : !other.given() ? one : one + other;
+  }
   Node gate(Node all, int64_t i) {
+    if (!all.given())
+      return all;
     int64_t axis = rankOf(all) - 1;
     return slice(all, axis, i * net.hidden, (i + 1) * net.hidden);
   }
@@ -118,20 +127,22 @@ private:
     // The candidate's product comes after the gate where that resets the state.
     Node h = state.h;
     Node product =
-        matmul(h, net.linearBeforeReset ? weights.numbers : firstTwo());
+        ofState(h, net.linearBeforeReset ? weights : Weights{firstTwo()});
     if (net.linearBeforeReset && net.b.given())
-      product = product + stateBias;
-    Node z = apply(0, gate(input, 0) + gate(product, 0));
-    Node r = apply(0, gate(input, 1) + gate(product, 1));
-    Node fromState = net.linearBeforeReset
-                         ? r * gate(product, 2)
-                         : matmul(r * h, gate(weights.numbers, 2));
-    Node candidate = apply(1, gate(input, 2) + fromState);
+      product = plus(product, stateBias);
+    Node z = apply(0, plus(gate(input, 0), gate(product, 0)));
+    Node r = apply(0, plus(gate(input, 1), gate(product, 1)));
+    Node fromState;
+    if (!net.linearBeforeReset)
+      fromState = ofState(r * h, {gate(weights.numbers, 2)});
+    else if (product.given())
+      fromState = r * gate(product, 2);
+    Node candidate = apply(1, plus(gate(input, 2), fromState));
     return {(1 - z) * candidate + z * h, {}};
   }
 
   State lstm(Node input, State state) {
-    Node sum = input + product(state.h, weights), c = state.c;
+    Node sum = plus(input, ofState(state.h, weights)), c = state.c;
     auto peeped = [&](int64_t i, int64_t k, Node cell) {
       Node own = gate(sum, i);
       return peephole.given() ? own + gate(peephole, k) * cell : own;
@@ -449,6 +460,21 @@ FailureOr<SmallVector<Node>> fitting(ImplicitLocOpBuilder &builder,
   return nodes;
 }
 
+// Whether it is known to hold zeros only, however many.
+bool isZero(Value state) {
+  while (auto expand = state.getDefiningOp<ExpandOp>())
+    state = expand.getOperand(0);
+  Attribute value;
+  if (auto filled = state.getDefiningOp<ConstantOfShapeOp>())
+    value = filled.getValueAttr();
+  else if (!matchPattern(state, m_Constant(&value)))
+    return false;
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(value);
+  return !value || (elements && elements.isSplat() &&
+                    isa<FloatType>(elements.getElementType()) &&
+                    elements.getSplatValue<APFloat>().isPosZero());
+}
+
 LogicalResult requireLengths(ImplicitLocOpBuilder &builder, Operation *op,
                              const Input &lengths, Index steps) {
   auto fits = [&](Index length, ArrayRef<Index>) {
@@ -526,6 +552,8 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
         if (state->given())
           *state = transpose(*state, {1, 0, 2});
     }
+    net.isOneOfZero = !isQuantized && steps.number == 1 &&
+                      (!op.getInitialH() || isZero(op.getInitialH()));
     SmallVector<Node> results = runAll(builder, graph, net);
     if (graph.failed)
       return failure();
