@@ -445,7 +445,7 @@ struct LowerPad : LowerMoving<PadOp> {
     if (repeats && failed(require(builder, hasElements, Status::Shape, op,
                                   "has no element to repeat", "data")))
       return failure();
-    if (repeats && !areFew(padding))
+    if (repeats && !areKnown(padding))
       return byElement(op, move);
     Sizes before, after, starts, kept;
     for (auto [low, high, own, size] :
@@ -482,16 +482,69 @@ struct LowerPad : LowerMoving<PadOp> {
                               folded(builder, after), value)};
   }
 
-  // Whether so few slices are repeated that each of them is copied by itself.
-  static bool areFew(const Padding &padding) {
-    constexpr int64_t mostSlices = 16;
-    int64_t slices = 0;
-    for (ArrayRef<Index> pads :
-         {ArrayRef(padding.before), ArrayRef(padding.after)})
-      for (Index pad : pads)
-        slices +=
-            pad.number ? std::max<int64_t>(*pad.number, 0) : mostSlices + 1;
-    return slices <= mostSlices;
+  // Whether the pads of the run are known before it.
+  static bool areKnown(const Padding &padding) {
+    auto isKnown = [](Index pad) { return pad.number.has_value(); };
+    return llvm::all_of(padding.before, isKnown) &&
+           llvm::all_of(padding.after, isKnown);
+  }
+
+  // Which slices are repeated at `count` positions from `first` on. Many are
+  // counted by the run, so that they take no room in the object.
+  static Value table(ImplicitLocOpBuilder &builder, PadOp op, Index first,
+                     int64_t count, Index size) {
+    constexpr int64_t mostConstant = 4096;
+    if (first.number && size.number && count <= mostConstant) {
+      SmallVector<int64_t> positions;
+      for (int64_t i = 0; i < count; ++i)
+        positions.push_back(*op.repeated(first + i, size).number);
+      return arith::ConstantOp::create(builder,
+                                       builder.getI64TensorAttr(positions));
+    }
+    Value empty = emptyOf(builder, {count}, builder.getI64Type());
+    auto body = [&](OpBuilder &, Location, ValueRange) {
+      Index at = {builder, linalg::IndexOp::create(builder, 0)};
+      Value position = op.repeated(first + at, size).in(builder);
+      linalg::YieldOp::create(
+          builder,
+          arith::IndexCastOp::create(builder, builder.getI64Type(), position)
+              .getResult());
+    };
+    return linalg::GenericOp::create(builder, empty.getType(), ValueRange(),
+                                     empty, builder.getMultiDimIdentityMap(1),
+                                     parallel(1), body)
+        .getResult(0);
+  }
+
+  // The slices at these positions, one behind the other; a single one is a
+  // view.
+  static Part repeated(ImplicitLocOpBuilder &builder, PadOp op, Value value,
+                       Sizes sizes, int64_t axis, Index first, int64_t count) {
+    if (count == 1) {
+      Sizes starts(sizes.size(), 0), slice = sizes;
+      starts[axis] = op.repeated(first, sizes[axis]);
+      slice[axis] = 1;
+      return {sliced(builder, value, starts, slice), 1};
+    }
+    Value positions = table(builder, op, first, count, sizes[axis]);
+    sizes[axis] = count;
+    int64_t rank = sizes.size();
+    Value empty = emptyOf(builder, sizes, getElementTypeOrSelf(value));
+    auto body = [&](OpBuilder &, Location, ValueRange) {
+      Sizes at;
+      for (int64_t i = 0; i < rank; ++i)
+        at.push_back({builder, linalg::IndexOp::create(builder, i)});
+      Value position = extract(builder, positions, {at[axis]});
+      at[axis] = {builder, arith::IndexCastOp::create(
+                               builder, builder.getIndexType(), position)};
+      linalg::YieldOp::create(builder, extract(builder, value, at));
+    };
+    Value slices =
+        linalg::GenericOp::create(builder, empty.getType(), ValueRange(), empty,
+                                  builder.getMultiDimIdentityMap(rank),
+                                  parallel(rank), body)
+            .getResult(0);
+    return {slices, count};
   }
 
   // From the last dimension to the first, so that corners are repeated too.
@@ -504,17 +557,14 @@ struct LowerPad : LowerMoving<PadOp> {
       if (before + after == 0)
         continue;
       SmallVector<Part> parts;
-      auto repeat = [&](Index position) {
-        Sizes starts(sizes.size(), 0), slice = sizes;
-        starts[axis] = op.repeated(position, sizes[axis]);
-        slice[axis] = 1;
-        parts.push_back({sliced(builder, value, starts, slice), 1});
+      auto repeat = [&](Index first, int64_t count) {
+        if (count > 0)
+          parts.push_back(
+              repeated(builder, op, value, sizes, axis, first, count));
       };
-      for (int64_t i = 0; i < before; ++i)
-        repeat(i - before);
+      repeat(-before, before);
       parts.push_back({value, sizes[axis]});
-      for (int64_t i = 0; i < after; ++i)
-        repeat(sizes[axis] + i);
+      repeat(sizes[axis], after);
       Part whole = joined(builder, element, sizes, axis, parts);
       value = whole.value;
       sizes[axis] = whole.size;

@@ -141,6 +141,18 @@ def rows():
                 [[1, 8, *size] for size in ((1, 1), (3, 5), (4, 8), (7, 9), (32, 33))])
             yield f"{name} of {channels} channels", chain(
                 [2, 8, 7, 9], [("Conv", "x v", "h", {}), ("Conv", "h w", "l", {}), *steps], weights)
+    for mode in ("reflect", "edge", "wrap"):
+        for shape, pads in (([2, 3, 17, 21], [0, 0, 5, 6, 0, 0, 1, 9]), ([1, 9, 8, 3], [0, 2, 7, 0, 0, 0, 3, 2]),
+                            ([3, 37], [0, 36, 0, 19]), ([2, 5, 40], [0, 3, -4, 0, -1, 16]), ([11], [6, 5]), ([2, 5000], [0, 4500, 0, 1])):
+            yield f"Pad of {shape} by {pads}, {mode}", chain(
+                shape, [("Pad", "x p", "y", {"mode": mode})], {"p": np.int64(pads)}, ranks=len(shape))
+        yield f"Pad of any image, {mode}", chain(["b", 3, "h", "w"], [
+            ("Pad", "x p", "z", {"mode": mode}), ("Conv", "z w", "y", {})], {"p": np.int64([0, 0, 6, 3, 0, 0, 2, 7]), "w": normal(5, 3, 3, 3)},
+            [[1, 3, 7, 8], [2, 3, 20, 33], [1, 3, 64, 9]])
+        for count in (2, 7):
+            yield f"Pad by {count} between convolutions, {mode}", chain([1, 3, 24, 26], [
+                ("Conv", "x w", "c", {}), ("Relu", "c", "r", {}), ("Pad", "r p", "z", {"mode": mode}), ("Conv", "z v", "y", {})],
+                {"p": np.int64([0, 0, count, count] * 2), "w": normal(20, 3, 3, 3), "v": normal(6, 20, 3, 3, scale=0.2)})
     for columns, pads in ((1, [0, 1, 0, -1]), (2, [0, -2, 0, 3])):
         yield f"nothing but padding, {pads}", chain([3, columns], [("Pad", "x p", "y", {})], {"p": np.int64(pads)})
     for times in (30, "t"):
