@@ -6,8 +6,10 @@
 #include "lowering/ConstantViews.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/PixelFolds.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/Transposed.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -243,11 +245,57 @@ void turn(linalg::GenericOp root, unsigned loop) {
                                 invertPermutationVector(order)));
 }
 
+// The product of two tensors, one of which is repeated, that the sum adds up
+// alone.
+linalg::GenericOp factorsOf(linalg::GenericOp sum) {
+  if (!isFold(sum) || !isa<arith::AddFOp>(sum.getBody()->front()))
+    return {};
+  Value terms = sum.getDpsInputs()[0];
+  auto product = terms.getDefiningOp<linalg::GenericOp>();
+  if (!product || !terms.hasOneUse() || !isElementwise(product) ||
+      product.getNumDpsInputs() != 2)
+    return {};
+  SmallVector<int64_t> extents = product.getStaticLoopRanges();
+  auto isRepeated = [&](OpOperand *input) {
+    AffineMap map = product.getMatchingIndexingMap(input);
+    return llvm::any_of(llvm::enumerate(extents), [&](auto loop) {
+      return loop.value() != 1 && !map.isFunctionOfDim(loop.index());
+    });
+  };
+  Block *body = product.getBody();
+  return isa<arith::MulFOp>(body->front()) &&
+                 body->getOperations().size() == 2 &&
+                 llvm::any_of(product.getDpsInputOperands(), isRepeated)
+             ? product
+             : linalg::GenericOp();
+}
+
+// Makes one operation of sums and the products that they add up.
+void joinSums(ModuleOp module) {
+  SmallVector<linalg::GenericOp> sums;
+  module.walk([&](linalg::GenericOp sum) {
+    if (factorsOf(sum))
+      sums.push_back(sum);
+  });
+  IRRewriter rewriter(module.getContext());
+  for (linalg::GenericOp sum : sums) {
+    OpOperand *terms = sum.getDpsInputOperand(0);
+    if (!linalg::areElementwiseOpsFusable(terms))
+      continue;
+    rewriter.setInsertionPoint(sum);
+    FailureOr<linalg::ElementwiseOpFusionResult> joined =
+        linalg::fuseElementwiseOps(rewriter, terms);
+    if (succeeded(joined))
+      rewriter.replaceOp(sum, joined->fusedOp->getResults().take_back());
+  }
+}
+
 struct TurnProducts : impl::TurnProductsBase<TurnProducts> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     if (!target || target.getVectorBits() == 0)
       return;
+    joinSums(getOperation());
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
     getOperation().walk([&](linalg::GenericOp root) {
       std::optional<Product> product = matchProduct(root, target);
