@@ -32,6 +32,14 @@ def products():
     yield "products of an image with channels first", chain([2, 144, 32, 32], [
         ("Conv", "x v", "c", {}), ("Relu", "c", "r", {}), ("Conv", "r w b", "d", {}), ("Add", "d x", "y", {})], {
             "v": normal(96, 144, 1, 1, scale=0.08), "w": normal(144, 96, 1, 1, scale=0.1), "b": normal(144)})
+    for shape, sizes in (([1, 576, 6, 7], None), (["b", 576, "h", 7], [[1, 576, 3, 7], [2, 576, 6, 7]])):
+        yield f"sum of a product with repeated factors of {shape}", chain(shape, [
+            ("Reshape", "x s", "p", {}), ("ReduceMean", "x one", "u", {"keepdims": 1}), ("Mul", "u nine", "v", {}),
+            ("Unsqueeze", "v two", "q", {}), ("Unsqueeze", "q two", "t", {}), ("Mul", "p t", "m", {}),
+            ("ReduceSum", "m one", "r", {"keepdims": 0}), ("Transpose", "r", "y", {"perm": [0, 3, 1, 4, 2]})],
+            {"s": np.int64([0, 9, 8, 8, -1, 7]),
+             "one": np.int64([1]), "two": np.int64([2]), "nine": normal(1, 9, 1, 1)},
+            sizes, ranks=5)
     for name, rows in (("known", 40), ("unknown", "m")):
         yield f"product by a transposed matrix of {name} rows, summed over the run's length", chain(
             ["b", rows, "t"], [("Slice", "x zero size one", "r", {}), ("Transpose", "x", "c", {"perm": [0, 2, 1]}),

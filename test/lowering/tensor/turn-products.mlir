@@ -105,3 +105,43 @@ func.func @batch_of_the_run(%x: tensor<?x39x4x5xf32>, %w: tensor<9x4x5x5xf32>, %
   return %y : tensor<?x31x4x5xf32>
 }
 }
+
+// -----
+
+#mask = affine_map<(n, c, k, a, h) -> (h, k, a)>
+#image = affine_map<(n, c, k, a, h) -> (n, c, k, h)>
+#all = affine_map<(n, c, k, a, h) -> (n, c, k, a, h)>
+#sum = affine_map<(n, c, k, a, h) -> (n, c, a, h)>
+#each = ["parallel", "parallel", "parallel", "parallel", "parallel"]
+#kinds = ["parallel", "parallel", "reduction", "parallel", "parallel"]
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// What is multiplied by one operator and added up by another.
+// CHECK-LABEL: @two_operators
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1 {{.*}} outs(%{{.*}} : tensor<2x2x50x64xf32>)
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK-NOT: linalg.generic
+// CHECK: linalg.transpose {{.*}} permutation = [0, 1, 3, 2]
+func.func @two_operators(%m: tensor<50x9x64xf32>, %x: tensor<2x2x9x50xf32>, %f: tensor<2x2x9x64x50xf32>,
+                         %e: tensor<2x2x64x50xf32>) -> tensor<2x2x64x50xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = linalg.generic {indexing_maps = [#mask, #image, #all], iterator_types = #each}
+       ins(%m, %x : tensor<50x9x64xf32>, tensor<2x2x9x50xf32>) outs(%f : tensor<2x2x9x64x50xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<2x2x9x64x50xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2x64x50xf32>) -> tensor<2x2x64x50xf32>
+  %y = linalg.generic {indexing_maps = [#all, #sum], iterator_types = #kinds}
+       ins(%p : tensor<2x2x9x64x50xf32>) outs(%start : tensor<2x2x64x50xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<2x2x64x50xf32>
+  return %y : tensor<2x2x64x50xf32>
+}
+}
