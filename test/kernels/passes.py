@@ -389,6 +389,26 @@ def selections():
                 ("Cast", "i", "y", {"to": 1})])
 
 
+def different_elements():
+    """Values, first positions, positions among them, and counts in one tensor."""
+    def unique(shape, element, much, sizes=None, **attributes):
+        return chain(shape, [
+            ("Mul", "x much", "m", {}), ("Round", "m", "r", {}), ("Cast", "r", "e", {"to": element}),
+            ("Unique", "e", "u f i c", attributes), *[("Cast", a, a + "0", {"to": 1}) for a in "ufic"],
+            ("Reshape", "u0 all", "v", {}), ("Concat", "v f0 i0 c0", "y", {"axis": 0})],
+            {"much": np.float32(much), "all": np.int64([-1])}, sizes, ranks=1)
+    for element in (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT8, TensorProto.INT64):
+        for sorted in (0, 1):
+            for much in (1, 40):
+                yield f"Unique of {TensorProto.DataType.Name(element)}, sorted: {sorted}, up to {much}", unique(
+                    ["n"], element, much, [[n] for n in (1, 2, 7, 300)], sorted=sorted)
+    for sorted in (0, 1):
+        yield f"Unique of a matrix, sorted: {sorted}", unique([9, 33], TensorProto.FLOAT, 3, sorted=sorted)
+        yield f"Unique of many, sorted: {sorted}", unique([3000], TensorProto.FLOAT, 1e4, sorted=sorted)
+        yield f"Unique of rows, sorted: {sorted}", unique([40, 2], TensorProto.FLOAT, 1, sorted=sorted, axis=0)
+        yield f"Unique of none, sorted: {sorted}", unique(["n"], TensorProto.FLOAT, 1, [[0], [3]], sorted=sorted)
+
+
 def computed_positions():
     """Elements read where a table says: rows of vectors, windows of vectors, single ones."""
     def resize(shape, scales, mode, **attributes):
@@ -566,4 +586,5 @@ def pixel_norms():
             [4, 6, 40], steps, {"b": np.int64([2]), "ends": np.int64([2, 3]), "shape": np.int64([4, 6, 1])})
 
 
-KINDS = (rows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, computed_positions, resized_images)
+KINDS = (rows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
+         computed_positions, resized_images)

@@ -1,10 +1,14 @@
-// Unique: every slice is compared with the different ones found before it; then
-// these are counted into their order. No memory beyond the results, and time
-// that grows with slices times different slices.
+// Unique. Elements are sorted, digit by digit of their keys, so that equal ones
+// lie together, the first one in front. A slice of several elements is compared
+// with the different ones found before it; then these are counted into their
+// order: no memory beyond the results, and time that grows with slices times
+// different slices.
 #include "dialects/onnx/Families.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
+#include "lowering/tensor/irregular/SortOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 
@@ -31,10 +35,9 @@ struct Slices {
   Value number(Index index) const {
     return builder.createOrFold<arith::IndexCastOp>(int64, index.in(builder));
   }
-  Index position(Value numbers, Index i) const {
-    return {builder,
-            arith::IndexCastOp::create(builder, builder.getIndexType(),
-                                       extract(builder, numbers, {i}))};
+  Index position(Value numbers, ArrayRef<Index> at) const {
+    return {builder, arith::IndexCastOp::create(builder, builder.getIndexType(),
+                                                extract(builder, numbers, at))};
   }
 
   // -1, 0 or 1: the first element that differs decides. NaN is equal to itself
@@ -60,13 +63,14 @@ struct Slices {
   }
 };
 
-// In the order of their first slices: those, how many are equal to each, and
-// for every slice which it is equal to.
+// The first of equal slices each, how many are equal to it, and for every slice
+// which it is equal to.
 struct Found {
   Value firsts, counts, inverse;
   Index size;
 };
 
+// In the order of their first slices.
 Found findDifferent(const Slices &slices) {
   ImplicitLocOpBuilder &builder = slices.builder;
   auto numbers = [&] {
@@ -119,6 +123,159 @@ Value placesOf(const Slices &slices, const Found &found) {
   return visit(builder, {found.size}, {empty}, rank)[0];
 }
 
+//===-- Elements ----------------------------------------------------------===//
+
+class ElementSorter {
+public:
+  explicit ElementSorter(const Slices &slices)
+      : b(slices.builder), slices(slices), order(slices.x, /*largest=*/true),
+        size(slices.count()), digits(order.keys.getWidth() / digitBits) {}
+  static bool fits(const Input &x) {
+    Type stored = getElementTypeOrSelf(x.lowered);
+    return x.rank() == 1 && stored.isIntOrFloat() &&
+           stored.getIntOrFloatBitWidth() % digitBits == 0;
+  }
+
+  // In the order of values.
+  Found run() {
+    keys = makeKeys();
+    return findRuns(sortedPositions());
+  }
+
+private:
+  static constexpr int64_t digitBits = 8, buckets = 1 << digitBits;
+
+  Value integer(Type type, int64_t number) {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, number));
+  }
+  Value numbers() { return emptyOf(b, {size}, slices.int64); }
+  Value keyAt(Index position) { return extract(b, keys, {position}); }
+  Index digitOf(Value key, int64_t digit) {
+    Value shifted =
+        arith::ShRUIOp::create(b, key, integer(order.keys, digit * digitBits));
+    APInt mask = APInt::getLowBitsSet(order.keys.getWidth(), digitBits);
+    Value low =
+        arith::AndIOp::create(b, shifted, order.splat(b, order.keys, mask));
+    return {b, arith::IndexCastUIOp::create(b, b.getIndexType(), low)};
+  }
+  Value makeKeys();
+  Value countDigits();
+  Value sortedPositions();
+  Found findRuns(Value sorted);
+
+  ImplicitLocOpBuilder &b;
+  const Slices &slices;
+  SortOrder order;
+  Index size;
+  int64_t digits;
+  Value keys;
+};
+
+// In the order of their bits: what is less than zero is below.
+Value ElementSorter::makeKeys() {
+  auto make = [&](ArrayRef<Index> at, Tensors in) {
+    Value key = order.keyOf(b, extract(b, slices.x.lowered, at));
+    Value turned = arith::XOrIOp::create(
+        b, key, order.splat(b, key.getType(), order.least()));
+    return Tensors{insert(b, turned, in[0], at)};
+  };
+  return visit(b, {size}, {emptyOf(b, {size}, order.keys)}, make)[0];
+}
+
+// The place of the first key of each digit, in every pass.
+Value ElementSorter::countDigits() {
+  Value none = integer(slices.int64, 0);
+  Value counts = emptyOf(b, {digits, buckets}, slices.int64);
+  counts = linalg::FillOp::create(b, none, counts).getResult(0);
+  auto count = [&](ArrayRef<Index> at, Tensors in) {
+    Value key = keyAt(at[0]);
+    for (int64_t digit = 0; digit < digits; ++digit) {
+      Index bucket = digitOf(key, digit);
+      Index more = slices.position(in[0], {digit, bucket}) + 1;
+      in[0] = insert(b, slices.number(more), in[0], {digit, bucket});
+    }
+    return in;
+  };
+  counts = visit(b, {size}, {counts}, count)[0];
+  for (int64_t digit = 0; digit < digits; ++digit) {
+    auto sum = [&](ArrayRef<Index> at, Tensors in) {
+      Sizes slot = {digit, at[0]};
+      Value own = extract(b, in[0], slot);
+      return Tensors{insert(b, in[1], in[0], slot),
+                     arith::AddIOp::create(b, in[1], own)};
+    };
+    counts = visit(b, {buckets}, {counts, none}, sum)[0];
+  }
+  return counts;
+}
+
+// Every pass keeps the order of equal digits.
+Value ElementSorter::sortedPositions() {
+  Value counts = countDigits(), from, to = numbers();
+  for (int64_t digit = 0; digit < digits; ++digit) {
+    auto move = [&](ArrayRef<Index> at, Tensors in) {
+      Index position = from ? slices.position(from, at) : at[0];
+      Index bucket = digitOf(keyAt(position), digit);
+      Index place = slices.position(in[1], {digit, bucket});
+      return Tensors{
+          insert(b, slices.number(position), in[0], {place}),
+          insert(b, slices.number(place + 1), in[1], {digit, bucket})};
+    };
+    Tensors moved = visit(b, {size}, {to, counts}, move);
+    to = from ? from : numbers();
+    from = moved[0];
+    counts = moved[1];
+  }
+  return from;
+}
+
+Found ElementSorter::findRuns(Value sorted) {
+  auto find = [&](ArrayRef<Index> at, Tensors in) {
+    Index position = slices.position(sorted, at), groups(b, in[3]);
+    Value key = keyAt(position);
+    Condition fresh =
+        at[0] == 0 ||
+        Condition(
+            b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, key, in[6]));
+    groups = select(fresh, groups + 1, groups);
+    Index first = select(fresh, position, Index(b, in[4]));
+    Index count = select(fresh, 1, Index(b, in[5]) + 1);
+    Index group = groups - 1;
+    return Tensors{insert(b, slices.number(first), in[0], {group}),
+                   insert(b, slices.number(count), in[1], {group}),
+                   insert(b, slices.number(group), in[2], {position}),
+                   groups.in(b),
+                   first.in(b),
+                   count.in(b),
+                   key};
+  };
+  Value zero = Index(0).in(b);
+  Tensors all = visit(b, {size},
+                      {numbers(), numbers(), numbers(), zero, zero, zero,
+                       integer(order.keys, 0)},
+                      find);
+  return {all[0], all[1], all[2], {b, all[3]}};
+}
+
+// Where each of them goes in the order of first slices.
+Value placesOfFirsts(const Slices &slices, const Found &found) {
+  ImplicitLocOpBuilder &builder = slices.builder;
+  auto place = [&](ArrayRef<Index> at, Tensors carried) {
+    Index group = slices.position(found.inverse, at);
+    Condition isFirst = slices.position(found.firsts, {group}) == at[0];
+    return changeIf(builder, isFirst, carried, [&](Tensors changed) {
+      Index next(builder, changed[1]);
+      return Tensors{insert(builder, slices.number(next), changed[0], {group}),
+                     (next + 1).in(builder)};
+    });
+  };
+  Value empty = emptyOf(builder, {found.size}, slices.int64);
+  return visit(builder, {slices.count()}, {empty, Index(0).in(builder)},
+               place)[0];
+}
+
+//===-- All results -------------------------------------------------------===//
+
 struct LowerUnique : OpConversionPattern<UniqueOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -135,8 +292,14 @@ struct LowerUnique : OpConversionPattern<UniqueOp> {
       x.sizes = flat;
     }
     Slices slices{builder, x, wrap(op.getAxis().value_or(0), x.rank())};
-    Found found = findDifferent(slices);
-    Value places = op.getSorted() ? placesOf(slices, found) : Value();
+    bool isSorted = ElementSorter::fits(x);
+    Found found =
+        isSorted ? ElementSorter(slices).run() : findDifferent(slices);
+    Value places; // none where they are found in the order of the results
+    if (isSorted && !op.getSorted())
+      places = placesOfFirsts(slices, found);
+    else if (!isSorted && op.getSorted())
+      places = placesOf(slices, found);
     SmallVector<Value> results = collect(slices, found, places);
     for (auto [value, result] : llvm::zip_equal(results, op.getResults()))
       value = castTo(builder, value,
