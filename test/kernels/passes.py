@@ -409,6 +409,24 @@ def different_elements():
         yield f"Unique of none, sorted: {sorted}", unique(["n"], TensorProto.FLOAT, 1, [[0], [3]], sorted=sorted)
 
 
+def kept_slices():
+    """Compress: the slices of an axis, in front of others and behind."""
+    for shape, axis in (([20, 33], 0), ([20, 33], 1), ([3, 20, 7], 1), ([20], 0), ([4, 5, 20], 2), ([6, 7], None)):
+        size = shape[axis] if axis is not None else 42
+        attributes = {} if axis is None else {"axis": axis}
+        for name, kept in (("", size), (" of a shorter condition", size - 3)):
+            condition = normal(kept, seed=9) > 0
+            for form in ("known", "of the run"):
+                sizes = None if form == "known" else [shape]
+                given = shape if form == "known" else [f"d{i}" for i in range(len(shape))]
+                yield f"Compress {shape} along {axis}{name}, sizes {form}", chain(
+                    given, [("Compress", "x c", "k", attributes), ("Add", "k k", "y", {})], {"c": condition}, sizes,
+                    ranks=None if attributes else 1)
+    for shape in ([0, 5], [5, 0]):
+        yield f"Compress of nothing {shape}", chain(["a", "b"], [("Compress", "x c", "y", {"axis": 0})],
+                                                    {"c": np.zeros(0, bool)}, [shape])
+
+
 def computed_positions():
     """Elements read where a table says: rows of vectors, windows of vectors, single ones."""
     def resize(shape, scales, mode, **attributes):
@@ -586,5 +604,5 @@ def pixel_norms():
             [4, 6, 40], steps, {"b": np.int64([2]), "ends": np.int64([2, 3]), "shape": np.int64([4, 6, 1])})
 
 
-KINDS = (rows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
+KINDS = (rows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements, kept_slices,
          computed_positions, resized_images)

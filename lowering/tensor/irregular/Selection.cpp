@@ -4,6 +4,7 @@
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -59,6 +60,19 @@ struct LowerNonZero : OpConversionPattern<NonZeroOp> {
   }
 };
 
+// With a slice of another tensor.
+Value copied(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Index> from,
+             Value into, ArrayRef<Index> to, ArrayRef<Index> sizes) {
+  if (hasZero(sizes))
+    return into;
+  if (product(sizes).is(1))
+    return insert(builder, extract(builder, tensor, from), into, to);
+  Value slice = sliced(builder, tensor, from, sizes);
+  return tensor::InsertSliceOp::create(
+      builder, slice, into, folded(builder, to), folded(builder, sizes),
+      folded(builder, Sizes(sizes.size(), 1)));
+}
+
 struct LowerCompress : OpConversionPattern<CompressOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -88,16 +102,12 @@ struct LowerCompress : OpConversionPattern<CompressOp> {
       return changeIf(builder, isSet(builder, condition, at), carried,
                       [&](Tensors changed) {
                         Index next(builder, changed[1]);
-                        auto copy = [&](ArrayRef<Index> inner, Tensors into) {
-                          Sizes from(inner), to(inner);
-                          from[axis] = at[0];
-                          to[axis] = next;
-                          Value element = extract(builder, input.lowered, from);
-                          return Tensors{insert(builder, element, into[0], to)};
-                        };
-                        Value copied =
-                            visit(builder, slice, {changed[0]}, copy)[0];
-                        return Tensors{copied, (next + 1).in(builder)};
+                        Sizes from(input.rank(), 0), to(input.rank(), 0);
+                        from[axis] = at[0];
+                        to[axis] = next;
+                        return Tensors{copied(builder, input.lowered, from,
+                                              changed[0], to, slice),
+                                       (next + 1).in(builder)};
                       });
     };
     kept =
