@@ -363,11 +363,12 @@ void NestEmitter::blocks(const Place &place, OpFoldResult columns) {
 }
 
 void NestEmitter::emit() {
-  if (turns)
-    return turnTiles();
   Place start{SmallVector<OpFoldResult>(nest.loops.size()), {}};
   for (NestOperand &operand : nest.operands)
     start.offsets.push_back(operand.scalar ? OpFoldResult() : operand.offset);
+  if (turns)
+    return forEach(aroundTiles(), start,
+                   [&](const Place &place) { turnTiles(place, tilings); });
   forEach(outer, start, [&](const Place &place) {
     if (!vectorLoop)
       return parallelBlock(place, {}, 1);

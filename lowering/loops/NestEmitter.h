@@ -31,6 +31,12 @@ struct Range {
   mlir::OpFoldResult last; // null where nothing is done twice
 };
 
+struct Tiling {
+  int64_t lanes;
+  llvm::SmallDenseMap<unsigned, int64_t> tile; // iterations of loops
+  llvm::SmallVector<unsigned> turned; // inputs that change places in it
+};
+
 using Steps = llvm::function_ref<void(mlir::OpFoldResult at, Step step,
                                       unsigned vectors)>;
 
@@ -50,6 +56,7 @@ private:
   bool fitsMask(const Changes &changes);
   bool chooseTile(Lanes machine);
   bool chooseTileOfVectors();
+  double costOfTiles();
   bool growTile(llvm::ArrayRef<unsigned> run);
   bool isTurned(unsigned input);
   bool isWhole(unsigned loop);
@@ -94,7 +101,8 @@ private:
           llvm::ArrayRef<mlir::Operation *> without = {});
 
   // Tiles.
-  void turnTiles();
+  llvm::SmallVector<unsigned> aroundTiles();
+  void turnTiles(const Place &start, llvm::ArrayRef<Tiling> ways);
   Range tilesAlong(unsigned loop);
   void turnTile(const Place &corner, std::optional<unsigned> along);
   bool leavesL2();
@@ -104,6 +112,9 @@ private:
   llvm::SmallVector<int64_t> stepsTo(int64_t element,
                                      llvm::ArrayRef<unsigned> order);
   Place enterSteps(const Place &place, llvm::ArrayRef<int64_t> steps);
+  int64_t elementsOf(llvm::ArrayRef<unsigned> order);
+  llvm::SmallVector<int64_t>
+  rearrangementOf(unsigned input, llvm::ArrayRef<unsigned> outputOrder);
   llvm::SmallVector<mlir::Value>
   loadTurned(unsigned input, const Place &corner,
              llvm::ArrayRef<unsigned> outputOrder);
@@ -129,7 +140,7 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   Nest &nest;
   std::optional<unsigned> vectorLoop;
-  // Iterations of loops in a tile, and inputs that change places in it.
+  llvm::SmallVector<Tiling> tilings; // to be tried one after the other
   llvm::SmallDenseMap<unsigned, int64_t> tile;
   llvm::SmallVector<unsigned> turned;
   int64_t lanes = 0;

@@ -17,13 +17,22 @@ struct Exchange {
   int64_t lane, vector; // powers of two
 };
 
-class Rearranger {
+// The stages, and where the elements come from behind them.
+class Plan {
 public:
-  Rearranger(ImplicitLocOpBuilder &b, ArrayRef<Value> vectors,
-             ArrayRef<int64_t> from)
-      : b(b), vectors(vectors), from(from),
-        lanes(cast<VectorType>(vectors[0].getType()).getDimSize(0)) {}
-  SmallVector<Value> run();
+  Plan(int64_t count, int64_t lanes, ArrayRef<int64_t> from)
+      : from(from), count(count), lanes(lanes) {
+    while (std::optional<Exchange> exchange = bestExchange()) {
+      this->from = after(*exchange);
+      exchanges.push_back(*exchange);
+    }
+  }
+  int64_t shuffles() {
+    return count * int64_t(exchanges.size()) + costOf(from).first;
+  }
+
+  SmallVector<Exchange> exchanges;
+  SmallVector<int64_t> from;
 
 private:
   // Shuffles, then elements that are in other lanes.
@@ -31,16 +40,11 @@ private:
   Cost costOf(ArrayRef<int64_t> from);
   SmallVector<int64_t> after(Exchange exchange);
   std::optional<Exchange> bestExchange();
-  void perform(Exchange exchange);
-  Value gathered(ArrayRef<int64_t> from);
 
-  ImplicitLocOpBuilder &b;
-  SmallVector<Value> vectors;
-  SmallVector<int64_t> from;
-  int64_t lanes;
+  int64_t count, lanes;
 };
 
-Rearranger::Cost Rearranger::costOf(ArrayRef<int64_t> from) {
+Plan::Cost Plan::costOf(ArrayRef<int64_t> from) {
   Cost cost = {0, 0};
   for (; !from.empty(); from = from.drop_front(lanes)) {
     llvm::SmallSetVector<int64_t, 16> sources;
@@ -56,7 +60,7 @@ Rearranger::Cost Rearranger::costOf(ArrayRef<int64_t> from) {
 }
 
 // Where the elements come from once the lanes are exchanged.
-SmallVector<int64_t> Rearranger::after(Exchange exchange) {
+SmallVector<int64_t> Plan::after(Exchange exchange) {
   return llvm::map_to_vector(from, [&](int64_t place) {
     int64_t number = place / lanes, lane = place % lanes;
     if (bool(number & exchange.vector) != bool(lane & exchange.lane)) {
@@ -67,9 +71,8 @@ SmallVector<int64_t> Rearranger::after(Exchange exchange) {
   });
 }
 
-std::optional<Exchange> Rearranger::bestExchange() {
+std::optional<Exchange> Plan::bestExchange() {
   Cost best = costOf(from);
-  int64_t count = vectors.size();
   std::optional<Exchange> found;
   for (int64_t lane = lanes / 2; lane > 0; lane /= 2)
     for (int64_t vector = 1; count % (2 * vector) == 0; vector *= 2) {
@@ -84,8 +87,23 @@ std::optional<Exchange> Rearranger::bestExchange() {
   return found;
 }
 
+class Rearranger {
+public:
+  Rearranger(ImplicitLocOpBuilder &b, ArrayRef<Value> vectors)
+      : b(b), vectors(vectors),
+        lanes(cast<VectorType>(vectors[0].getType()).getDimSize(0)) {}
+  SmallVector<Value> run(ArrayRef<int64_t> from);
+
+private:
+  void perform(Exchange exchange);
+  Value gathered(ArrayRef<int64_t> from);
+
+  ImplicitLocOpBuilder &b;
+  SmallVector<Value> vectors;
+  int64_t lanes;
+};
+
 void Rearranger::perform(Exchange exchange) {
-  from = after(exchange);
   SmallVector<int64_t> lower, upper;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     bool isUpper = lane & exchange.lane;
@@ -127,11 +145,12 @@ Value Rearranger::gathered(ArrayRef<int64_t> from) {
   return sum;
 }
 
-SmallVector<Value> Rearranger::run() {
-  while (std::optional<Exchange> exchange = bestExchange())
-    perform(*exchange);
+SmallVector<Value> Rearranger::run(ArrayRef<int64_t> from) {
+  Plan plan(vectors.size(), lanes, from);
+  for (Exchange exchange : plan.exchanges)
+    perform(exchange);
   SmallVector<Value> results;
-  for (ArrayRef<int64_t> rest = from; !rest.empty();
+  for (ArrayRef<int64_t> rest = plan.from; !rest.empty();
        rest = rest.drop_front(lanes))
     results.push_back(gathered(rest.take_front(lanes)));
   return results;
@@ -141,7 +160,12 @@ SmallVector<Value> Rearranger::run() {
 
 SmallVector<Value> rearranged(ImplicitLocOpBuilder &b, ArrayRef<Value> vectors,
                               ArrayRef<int64_t> from) {
-  return Rearranger(b, vectors, from).run();
+  return Rearranger(b, vectors).run(from);
+}
+
+int64_t shufflesToRearrange(int64_t vectors, int64_t lanes,
+                            ArrayRef<int64_t> from) {
+  return Plan(vectors, lanes, from).shuffles();
 }
 
 SmallVector<Value> transposed(ImplicitLocOpBuilder &b, ArrayRef<Value> rows) {

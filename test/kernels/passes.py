@@ -296,6 +296,8 @@ def turned_tiles():
         for m in (16, 23, 40):
             yield f"Transpose, {n} rows of {m}", chain([3, n, m], [("Transpose", "x", "y", {"perm": [0, 2, 1]})])
             yield f"Transpose, {m} rows of {n}", chain([3, m, n], [("Transpose", "x", "y", {"perm": [0, 2, 1]})])
+    for n in (9, 13, 14, 20):
+        yield f"Transpose, {n} rows of 333", chain([n, 333], [("Transpose", "x", "y", {"perm": [1, 0]})])
     for shape, perm in (([5, 2, 16, 2], [0, 2, 1, 3]), ([2, 20, 12, 2, 2], [0, 3, 1, 4, 2]), ([3, 11, 13, 7], [3, 2, 1, 0]),
                         ([2, 3, 4, 5, 6], [4, 3, 2, 1, 0]), ([2, 9, 24, 1, 3, 3], [0, 3, 1, 4, 2, 5]),
                         ([4, 40, 2, 2, 2], [0, 3, 2, 1, 4])):
@@ -322,6 +324,16 @@ def turned_tiles():
                                                            sizes=[[2, 3, 40], [2, 40, 3], [1, 16, 17], [3, 33, 19]])
     yield "Transpose, few rows of the run of 17", chain([2, "b", 17], [("Transpose", "x", "y", {"perm": [0, 2, 1]})],
                                                         sizes=[[2, 1, 17], [2, 5, 17], [2, 40, 17]])
+    for perm in ([0, 2, 1], [2, 1, 0], [2, 0, 1]):
+        yield f"Transpose {perm}, few rows of the run", chain(
+            ["b", "n", "m"], [("Transpose", "x", "y", {"perm": perm})],
+            sizes=[[b, n, m] for b in (0, 1, 2) for n, m in ((15, 40), (40, 15), (9, 33), (5, 50), (7, 4), (3, 17), (20, 37))])
+    yield "Transpose of images of the run", chain(
+        ["b", 3, "h", "w"], [("Transpose", "x", "y", {"perm": [2, 3, 0, 1]})],
+        sizes=[[5, 3, 9, 13], [1, 3, 9, 13], [2, 3, 8, 8], [7, 3, 1, 5], [4, 3, 0, 5], [3, 3, 2, 2]])
+    yield "Transpose of numbers of 64 bits, few rows of the run", chain(["n", "m"], [
+        ("Cast", "x", "d", {"to": TensorProto.DOUBLE}), ("Transpose", "d", "t", {"perm": [1, 0]}),
+        ("Cast", "t", "y", {"to": TensorProto.FLOAT})], sizes=[[n, m] for n in (2, 3, 5, 7, 8, 9) for m in (3, 17)])
     yield "Transpose of numbers of 8 bits", chain([2, 3, 45], [
         ("Cast", "x", "i", {"to": TensorProto.INT8}), ("Transpose", "i", "t", {"perm": [0, 2, 1]}),
         ("Cast", "t", "y", {"to": TensorProto.FLOAT})])
