@@ -175,6 +175,9 @@ void NestEmitter::chooseVectorLoop(Lanes machine) {
     return vectorLoop.reset();
   lanes = widthAlong(*vectorLoop);
   masks = machine.hasMasks && fitsMask(changesAlong(*vectorLoop));
+  bool isPadded = llvm::any_of(
+      nest.operands, [](NestOperand &operand) { return operand.isPadded; });
+  stepsBack = machine.masksSlowly && !isPadded && isArithmetic() && mayRepeat();
   isLong = weight > 12;
   unsigned functions = std::max(weight / weightOfFunction, 1u);
   unroll = isLong ? std::max<int64_t>(machine.chains / functions, 1)

@@ -68,6 +68,23 @@ bool NestEmitter::isRowThatSpills(OpFoldResult vectors) const {
          *count + registersOfLongStep > registers;
 }
 
+// What is left behind `from` of a known number of elements, in vectors that
+// begin before it or overlap.
+bool NestEmitter::overlapping(OpFoldResult from, OpFoldResult to, Steps steps) {
+  std::optional<int64_t> first = getConstantIntValue(from),
+                         end = getConstantIntValue(to);
+  if (!first || !end)
+    return false;
+  int64_t left = *end - *first;
+  int64_t width = std::min<int64_t>(llvm::PowerOf2Ceil(left),
+                                    llvm::bit_floor<uint64_t>(*end));
+  Step step = {width > 1 ? width : 0, {}};
+  if (left > width)
+    steps(from, step, 1);
+  steps(number(b, *end - width), step, 1);
+  return true;
+}
+
 // Blocks of vectors, single vectors, what is left.
 void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
   auto walk = [&](OpFoldResult begin, int64_t width, Step step,
@@ -104,6 +121,8 @@ void NestEmitter::alongLanes(OpFoldResult from, OpFoldResult to, Steps steps) {
     walk(from, 1, {}, 1);
     return;
   }
+  if (stepsBack && overlapping(from, to, steps))
+    return;
   // No more lanes than the rest fills: LLVM makes scalar code of a permutation
   // whose result is masked. But folds read whole vectors of what is written.
   if (std::optional<int64_t> count = getConstantIntValue(left)) {
@@ -392,6 +411,7 @@ Lanes lanesOf(Operation *op) {
   // Narrower machines pay for each lane of a masked access.
   return {bits,
           bits >= 256,
+          bits < 512,
           target ? target.getVectorRegisters() : 0,
           target && target.getHasPermute(),
           target ? chainsSideBySide(target) : 1,

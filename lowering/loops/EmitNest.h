@@ -7,12 +7,13 @@ namespace onnxc {
 
 // What the machine has, from #onnxc.target.
 struct Lanes {
-  int64_t vectorBits = 0; // 0: no vectors
-  bool hasMasks = false;  // of 32 and 64 bit elements
-  int64_t registers = 0;  // of vectors
-  bool permutes = false;  // takes f32 lanes by a vector of indices
-  int64_t chains = 1;     // vectors of a long body in one iteration
-  int64_t l2Bytes = 0;    // 0: there is no such cache
+  int64_t vectorBits = 0;   // 0: no vectors
+  bool hasMasks = false;    // of 32 and 64 bit elements
+  bool masksSlowly = false; // a store takes some cores a dozen cycles
+  int64_t registers = 0;    // of vectors
+  bool permutes = false;    // takes f32 lanes by a vector of indices
+  int64_t chains = 1;       // vectors of a long body in one iteration
+  int64_t l2Bytes = 0;      // 0: there is no such cache
 };
 Lanes lanesOf(mlir::Operation *op);
 

@@ -61,6 +61,7 @@ private:
   bool isTurned(unsigned input);
   bool isWhole(unsigned loop);
   bool fillsVectors(const NestOperand &operand);
+  bool isArithmetic();
   bool mayRepeat();
 
   // Loops.
@@ -72,6 +73,7 @@ private:
        llvm::function_ref<llvm::SmallVector<mlir::Value>(const Place &,
                                                          mlir::ValueRange)>
            body);
+  bool overlapping(mlir::OpFoldResult from, mlir::OpFoldResult to, Steps steps);
   void alongLanes(mlir::OpFoldResult from, mlir::OpFoldResult to, Steps steps);
   Place enter(const Place &place, unsigned loop, mlir::OpFoldResult at);
 
@@ -144,7 +146,7 @@ private:
   llvm::SmallDenseMap<unsigned, int64_t> tile;
   llvm::SmallVector<unsigned> turned;
   int64_t lanes = 0;
-  bool masks = false, storesMasked, permutes, turns = false;
+  bool masks = false, stepsBack = false, storesMasked, permutes, turns = false;
   unsigned unroll = 1;
   int64_t registers = 0, l2Bytes = 0;
   bool isLong = false; // what a step does

@@ -109,18 +109,23 @@ bool NestEmitter::fillsVectors(const NestOperand &operand) {
   return length % lanes == 0;
 }
 
-bool NestEmitter::chooseTile(Lanes machine) {
+// Whether every element of the results is computed by itself.
+bool NestEmitter::isArithmetic() {
   auto folds = [](Loop &loop) { return loop.folds; };
   auto reads = [&](OpOperand &init) {
     return nest.op.payloadUsesValueFromOperand(&init);
   };
-  auto isArithmetic = [](Operation &op) {
+  auto isElementwise = [](Operation &op) {
     return OpTrait::hasElementwiseMappableTraits(&op) ||
            isa<arith::ConstantOp>(op);
   };
-  if (llvm::any_of(nest.loops, folds) ||
-      llvm::any_of(nest.op.getDpsInitsMutable(), reads) ||
-      !llvm::all_of(nest.op.getBody()->without_terminator(), isArithmetic))
+  return llvm::none_of(nest.loops, folds) &&
+         llvm::none_of(nest.op.getDpsInitsMutable(), reads) &&
+         llvm::all_of(nest.op.getBody()->without_terminator(), isElementwise);
+}
+
+bool NestEmitter::chooseTile(Lanes machine) {
+  if (!isArithmetic())
     return false;
   SmallVector<unsigned> all =
       llvm::to_vector(llvm::seq<unsigned>(nest.loops.size()));
@@ -356,10 +361,13 @@ bool NestEmitter::leavesL2() {
 
 // Whether elements may be computed twice: nothing is overwritten that is read.
 bool NestEmitter::mayRepeat() {
-  const NestOperand &output = nest.operands[nest.inputCount()];
-  auto inputs = MutableArrayRef(nest.operands).take_front(nest.inputCount());
-  return llvm::none_of(inputs, [&](NestOperand &input) {
-    return !input.scalar && input.strides == output.strides;
+  auto inputs = ArrayRef(nest.operands).take_front(nest.inputCount());
+  auto outputs = ArrayRef(nest.operands).drop_front(nest.inputCount());
+  return llvm::none_of(inputs, [&](const NestOperand &input) {
+    return !input.scalar &&
+           llvm::any_of(outputs, [&](const NestOperand &output) {
+             return input.strides == output.strides;
+           });
   });
 }
 

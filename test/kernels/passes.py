@@ -298,6 +298,10 @@ def turned_tiles():
             yield f"Transpose, {m} rows of {n}", chain([3, m, n], [("Transpose", "x", "y", {"perm": [0, 2, 1]})])
     for n in (9, 13, 14, 20):
         yield f"Transpose, {n} rows of 333", chain([n, 333], [("Transpose", "x", "y", {"perm": [1, 0]})])
+    for n in (*range(1, 19), 23, 31):
+        yield f"Transpose of runs of {n}", chain([6, 4, n], [("Transpose", "x", "y", {"perm": [1, 0, 2]})])
+        yield f"Transpose and sum of runs of {n}", chain([6, 4, n], [
+            ("Transpose", "x", "t", {"perm": [1, 0, 2]}), ("Add", "t w", "y", {})], {"w": normal(6, 1)})
     for shape, perm in (([5, 2, 16, 2], [0, 2, 1, 3]), ([2, 20, 12, 2, 2], [0, 3, 1, 4, 2]), ([3, 11, 13, 7], [3, 2, 1, 0]),
                         ([2, 3, 4, 5, 6], [4, 3, 2, 1, 0]), ([2, 9, 24, 1, 3, 3], [0, 3, 1, 4, 2, 5]),
                         ([4, 40, 2, 2, 2], [0, 3, 2, 1, 4])):
