@@ -270,8 +270,9 @@ linalg::GenericOp factorsOf(linalg::GenericOp sum) {
              : linalg::GenericOp();
 }
 
-// Makes one operation of sums and the products that they add up.
-void joinSums(ModuleOp module) {
+// Makes one operation of a sum and the product that it adds up where that is
+// turned then. Elsewhere the product may be the epilogue of what makes it.
+void joinSums(ModuleOp module, TargetAttr target) {
   SmallVector<linalg::GenericOp> sums;
   module.walk([&](linalg::GenericOp sum) {
     if (factorsOf(sum))
@@ -283,10 +284,16 @@ void joinSums(ModuleOp module) {
     if (!linalg::areElementwiseOpsFusable(terms))
       continue;
     rewriter.setInsertionPoint(sum);
-    FailureOr<linalg::ElementwiseOpFusionResult> joined =
+    FailureOr<linalg::ElementwiseOpFusionResult> fused =
         linalg::fuseElementwiseOps(rewriter, terms);
-    if (succeeded(joined))
-      rewriter.replaceOp(sum, joined->fusedOp->getResults().take_back());
+    if (failed(fused))
+      continue;
+    auto joined = cast<linalg::GenericOp>(fused->fusedOp);
+    std::optional<Product> product = matchProduct(joined, target);
+    if (product && betterColumn(*product))
+      rewriter.replaceOp(sum, joined.getResults().take_back());
+    else
+      rewriter.eraseOp(joined);
   }
 }
 
@@ -295,7 +302,7 @@ struct TurnProducts : impl::TurnProductsBase<TurnProducts> {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     if (!target || target.getVectorBits() == 0)
       return;
-    joinSums(getOperation());
+    joinSums(getOperation(), target);
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
     getOperation().walk([&](linalg::GenericOp root) {
       std::optional<Product> product = matchProduct(root, target);

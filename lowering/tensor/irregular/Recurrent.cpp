@@ -5,6 +5,7 @@
 #include "dialects/onnx/Families.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/Recurrent.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/tensor/Inputs.h"
 #include "lowering/tensor/irregular/Irregular.h"
@@ -552,7 +553,9 @@ template <typename Op> struct LowerRecurrent : OpConversionPattern<Op> {
         if (state->given())
           *state = transpose(*state, {1, 0, 2});
     }
+    // Zero times infinity is no zero.
     net.isOneOfZero = !isQuantized && steps.number == 1 &&
+                      !isStrict(op->template getParentOfType<ModuleOp>()) &&
                       (!op.getInitialH() || isZero(op.getInitialH()));
     SmallVector<Node> results = runAll(builder, graph, net);
     if (graph.failed)

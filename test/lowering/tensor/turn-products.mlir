@@ -144,4 +144,30 @@ func.func @two_operators(%m: tensor<50x9x64xf32>, %x: tensor<2x2x9x50xf32>, %f: 
   } -> tensor<2x2x64x50xf32>
   return %y : tensor<2x2x64x50xf32>
 }
+// Vectors lie along the channels already: the product stays what a kernel in
+// front of it can end with.
+// CHECK-LABEL: @two_operators_along_the_channels
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @two_operators_along_the_channels(%x: tensor<56x64xf32>, %m: tensor<56xf32>, %f: tensor<56x64xf32>,
+                                            %e: tensor<64xf32>) -> tensor<64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = linalg.generic {indexing_maps = [affine_map<(w, c) -> (w, c)>, affine_map<(w, c) -> (w)>, affine_map<(w, c) -> (w, c)>],
+                       iterator_types = ["parallel", "parallel"]}
+       ins(%x, %m : tensor<56x64xf32>, tensor<56xf32>) outs(%f : tensor<56x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<56x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(w, c) -> (w, c)>, affine_map<(w, c) -> (c)>],
+                       iterator_types = ["reduction", "parallel"]}
+       ins(%p : tensor<56x64xf32>) outs(%start : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %y : tensor<64xf32>
+}
 }
