@@ -102,6 +102,18 @@ struct WideRows {
   }
 };
 
+// Whether a product makes it, scaled and masked perhaps. That can be written
+// with the rows innermost, and the shares of attention stay in one kernel.
+bool isProduct(Value x, unsigned steps = 3) {
+  Operation *op = x.getDefiningOp();
+  if (isa_and_nonnull<MatMulOp, EinsumOp>(op))
+    return true;
+  return steps > 0 && isa_and_nonnull<AddOp, DivOp, MulOp, WhereOp>(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isProduct(operand, steps - 1);
+         });
+}
+
 // Like the composites' own bodies.
 Node normalized(SoftmaxOp, Node lower, const WideRows &rows) {
   Node e = exp(lower);
@@ -121,6 +133,8 @@ template <typename Op> struct Widen : OpRewritePattern<Op> {
     if (!columns || columns->count < 2 ||
         columns->count >= enoughVectors * lanes)
       return rewriter.notifyMatchFailure(op, "the columns are not a few");
+    if (isProduct(op.getInput()))
+      return rewriter.notifyMatchFailure(op, "a product can be turned");
     WideRows rows = {rowsTogether(*columns, lanes), *columns};
     if (rows.together == 1)
       return rewriter.notifyMatchFailure(op, "no rows fill vectors better");

@@ -10,6 +10,7 @@
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -177,8 +178,8 @@ std::optional<unsigned> betterColumn(const Product &product) {
       (slides(root) ? worthwhileOfWindows : worthwhile) * cyclesNow(product);
   std::optional<unsigned> best;
   SmallVector<unsigned> ofAnySize;
-  for (AffineExpr index :
-       root.getIndexingMapsArray().back().getResults().drop_back()) {
+  for (AffineExpr index : llvm::reverse(
+           root.getIndexingMapsArray().back().getResults().drop_back())) {
     unsigned loop = cast<AffineDimExpr>(index).getPosition();
     if (loop == product.column || inputsAlong(root, loop).size() != 1)
       continue;
@@ -191,7 +192,7 @@ std::optional<unsigned> betterColumn(const Product &product) {
   }
   if (best)
     least *= muchBetter;
-  for (unsigned loop : llvm::reverse(ofAnySize)) {
+  for (unsigned loop : ofAnySize) {
     double cycles = cyclesTurned(product, loop);
     if (cycles < least && (!slides(root) || slidesAlong(root, loop))) {
       least = cycles;
@@ -199,6 +200,69 @@ std::optional<unsigned> betterColumn(const Product &product) {
     }
   }
   return best;
+}
+
+// Whether it is made of sums of exponentials, elementwise.
+bool isOfExponentials(Value value, unsigned steps = 4) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || steps == 0)
+    return false;
+  if (isFold(op)) {
+    auto terms = op.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
+    return terms && isa<arith::AddFOp>(op.getBody()->front()) &&
+           isa<math::ExpOp>(terms.getBody()->front());
+  }
+  return isElementwise(op) && llvm::any_of(op.getInputs(), [&](Value input) {
+           return isOfExponentials(input, steps - 1);
+         });
+}
+
+// Whether it is divided by one sum of exponentials for each row, which is what
+// lies innermost.
+bool isSoftmaxOfRows(Value value) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || !isElementwise(op))
+    return false;
+  unsigned last = op.getNumLoops() - 1;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return !op.getMatchingIndexingMap(input).isFunctionOfDim(last) &&
+           isOfExponentials(input->get());
+  });
+}
+
+// The loop over channels of values where vectors lie across rows of softmax,
+// all of which would be kept and packed. Along the channels the product becomes
+// a part of the kernel of the rows. Vectors that are filled by half are worth
+// it where all rows are more than the second cache holds twice.
+std::optional<unsigned> columnOfAttention(linalg::GenericOp root,
+                                          TargetAttr target) {
+  constexpr double mostIdle = 1.35, mostIdleOfLarge = 2.1;
+  FailureOr<LoopRoles> roles = inferLoopRoles(root);
+  if (failed(roles) || !root.hasPureTensorSemantics() ||
+      root.getNumDpsInputs() != 2 || slides(root))
+    return std::nullopt;
+  SmallVector<OpOperand *> weights = inputsAlong(root, roles->vector);
+  if (weights.size() != 1 || !isSoftmaxOfRows(weights[0]->get()))
+    return std::nullopt;
+  AffineMap rows = root.getMatchingIndexingMap(weights[0]);
+  unsigned sum = cast<AffineDimExpr>(rows.getResults().back()).getPosition();
+  if (!linalg::isReductionIterator(root.getIteratorTypesArray()[sum]))
+    return std::nullopt;
+  int64_t bits =
+      getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth();
+  int64_t lanes = target.getVectorBits() / bits;
+  double bytes = elementsOf(weights[0]->get()) * bits / CHAR_BIT;
+  double most = bytes > 2 * target.getL2Bytes() ? mostIdleOfLarge : mostIdle;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  for (AffineExpr index : llvm::reverse(
+           root.getIndexingMapsArray().back().getResults().drop_back())) {
+    unsigned loop = cast<AffineDimExpr>(index).getPosition();
+    int64_t extent = extents[loop];
+    if (!rows.isFunctionOfDim(loop) && !ShapedType::isDynamic(extent) &&
+        llvm::divideCeil(extent, lanes) * lanes <= most * extent)
+      return loop;
+  }
+  return std::nullopt;
 }
 
 // All dimensions but one in their order, then that one.
@@ -305,10 +369,11 @@ struct TurnProducts : impl::TurnProductsBase<TurnProducts> {
     joinSums(getOperation(), target);
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
     getOperation().walk([&](linalg::GenericOp root) {
-      std::optional<Product> product = matchProduct(root, target);
-      if (!product)
-        return;
-      if (std::optional<unsigned> loop = betterColumn(*product))
+      std::optional<unsigned> loop = columnOfAttention(root, target);
+      if (!loop)
+        if (std::optional<Product> product = matchProduct(root, target))
+          loop = betterColumn(*product);
+      if (loop)
         found.push_back({root, *loop});
     });
     for (auto [root, loop] : found)

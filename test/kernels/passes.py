@@ -525,6 +525,19 @@ def heads():
                 ("Sigmoid", "x", "k", {}), ("Einsum", "x k", "s", {"equation": "bhdi,bhdj->bhij"}), ("Softmax", "s", "p", {}),
                 ("Einsum", "p k", "y", {"equation": "bhij,bhdj->bhid"})], {},
                 [[2, 3, 32, n] for n in ((size,) if size != "l" else (1, 64, 130))])
+        for channels in (24, 12):
+            yield f"attention of {channels} channels first, and of the result{name}", chain([2, 3, channels, length], [
+                ("Sigmoid", "x", "k", {}), ("Einsum", "x k", "s", {"equation": "bhdi,bhdj->bhij"}), ("Softmax", "s", "p", {}),
+                ("Einsum", "p k", "y", {"equation": "bhij,bhdj->bhdi"})], {},
+                [[2, 3, channels, n] for n in ((length,) if length != "l" else (1, 64, 130))])
+        yield f"scores with their heads innermost{name}", chain([2, length, 3, 32], [
+            ("Einsum", "x x", "s", {"equation": "bihd,bjhd->bijh"}), ("Softmax", "s", "p", {"axis": 2}),
+            ("Einsum", "p x", "y", {"equation": "bijh,bjhd->bihd"})], {},
+            [[2, n, 3, 32] for n in ((length,) if length != "l" else (1, 64, 130))])
+        yield f"values by shares that are turned{name}", chain([3, 32, length], [
+            ("Transpose", "x", "q", {"perm": [0, 2, 1]}), ("MatMul", "q x", "s", {}), ("Softmax", "s", "p", {}),
+            ("Transpose", "p", "t", {"perm": [0, 2, 1]}), ("MatMul", "x t", "y", {})], {},
+            [[3, 32, n] for n in ((length,) if length != "l" else (1, 64, 130))])
         parts = {"w": normal(24, 72, scale=0.3), "s": np.int64([0, 0, 3, 8, 3]), "out": np.int64([-1]), "m": np.int64([0, 0, 24]),
                  **{f"at{i}": np.int64(i) for i in range(4)}, **{f"from{i}": np.int64([i]) for i in range(4)}}
         takers = {"Gather": [("Gather", f"r at{i}", f"{part}1", {"axis": -1}) for i, part in enumerate("qkv")],

@@ -45,4 +45,14 @@ func.func @stays(%x: tensor<2x7x3xf32>, %y: tensor<2x64x16xf32>, %z: tensor<2x64
   %c = "onnx.Softmax"(%z) <{axis = -1 : i64}> : (tensor<2x64xf32>) -> tensor<2x64xf32>
   return %a, %b, %c : tensor<2x7x3xf32>, tensor<2x64x16xf32>, tensor<2x64xf32>
 }
+
+// The product is written with the rows innermost.
+// CHECK-LABEL: @attention
+// CHECK: onnx.Softmax
+func.func @attention(%q: tensor<2x64x3x32xf32>, %scale: tensor<f32>) -> tensor<2x64x64x3xf32> {
+  %s = "onnx.Einsum"(%q, %q) <{equation = "bihd,bjhd->bijh"}> : (tensor<2x64x3x32xf32>, tensor<2x64x3x32xf32>) -> tensor<2x64x64x3xf32>
+  %m = "onnx.Mul"(%s, %scale) : (tensor<2x64x64x3xf32>, tensor<f32>) -> tensor<2x64x64x3xf32>
+  %y = "onnx.Softmax"(%m) <{axis = 2 : i64}> : (tensor<2x64x64x3xf32>) -> tensor<2x64x64x3xf32>
+  return %y : tensor<2x64x64x3xf32>
+}
 }

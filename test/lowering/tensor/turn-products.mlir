@@ -171,3 +171,57 @@ func.func @two_operators_along_the_channels(%x: tensor<56x64xf32>, %m: tensor<56
   return %y : tensor<64xf32>
 }
 }
+
+// -----
+
+#s = affine_map<(h, n, m) -> (h, n, m)>
+#f = affine_map<(h, n, m) -> (h, n)>
+#p = affine_map<(h, d, n, m) -> (h, n, m)>
+#v = affine_map<(h, d, n, m) -> (h, d, m)>
+#y = affine_map<(h, d, n, m) -> (h, d, n)>
+#each = ["parallel", "parallel", "parallel"]
+#rows = ["parallel", "parallel", "reduction"]
+#kinds = ["parallel", "parallel", "parallel", "reduction"]
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// Vectors across the queries would want all shares of all queries, so they lie along the channels of the values.
+// CHECK: #[[Y:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1)>
+// CHECK-LABEL: @attention
+// CHECK: %[[T:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[Y]]]{{.*}} outs(%{{.*}} : tensor<4x256x64xf32>)
+// CHECK: linalg.transpose ins(%[[T]] {{.*}} permutation = [0, 2, 1]
+func.func @attention(%e: tensor<4x256x256xf32>, %v: tensor<4x64x256xf32>, %sums: tensor<4x256xf32>, %o: tensor<4x64x256xf32>)
+    -> tensor<4x64x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %exp = linalg.generic {indexing_maps = [#s, #s], iterator_types = #each}
+         ins(%e : tensor<4x256x256xf32>) outs(%e : tensor<4x256x256xf32>) {
+  ^bb0(%a: f32, %r: f32):
+    %x = math.exp %a : f32
+    linalg.yield %x : f32
+  } -> tensor<4x256x256xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%sums : tensor<4x256xf32>) -> tensor<4x256xf32>
+  %sum = linalg.generic {indexing_maps = [#s, #f], iterator_types = #rows}
+         ins(%exp : tensor<4x256x256xf32>) outs(%none : tensor<4x256xf32>) {
+  ^bb0(%a: f32, %r: f32):
+    %x = arith.addf %r, %a : f32
+    linalg.yield %x : f32
+  } -> tensor<4x256xf32>
+  %shares = linalg.generic {indexing_maps = [#s, #f, #s], iterator_types = #each}
+            ins(%exp, %sum : tensor<4x256x256xf32>, tensor<4x256xf32>) outs(%e : tensor<4x256x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %r: f32):
+    %x = arith.divf %a, %b : f32
+    linalg.yield %x : f32
+  } -> tensor<4x256x256xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%o : tensor<4x64x256xf32>) -> tensor<4x64x256xf32>
+  %y = linalg.generic {indexing_maps = [#p, #v, #y], iterator_types = #kinds}
+       ins(%shares, %v : tensor<4x256x256xf32>, tensor<4x64x256xf32>) outs(%start : tensor<4x64x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %r: f32):
+    %q = arith.mulf %a, %b : f32
+    %x = arith.addf %r, %q : f32
+    linalg.yield %x : f32
+  } -> tensor<4x64x256xf32>
+  return %y : tensor<4x64x256xf32>
+}
+}
