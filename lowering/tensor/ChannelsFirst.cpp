@@ -1,6 +1,7 @@
 #include "lowering/tensor/ChannelsFirst.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/tensor/Windowing.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -42,11 +43,37 @@ OpOperand *imageOf(linalg::GenericOp root, int64_t channelDim) {
   return nullptr;
 }
 
+bool comesChannelsFirst(Value image) {
+  if (auto pad = image.getDefiningOp<tensor::PadOp>())
+    image = pad.getSource();
+  int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
+  return isTranspose(image.getDefiningOp(),
+                     invertPermutationVector(channelsFirst(rank)));
+}
+
+// The part of a padded image that `user`, or what it is in, makes of elements
+// of `value` with the same dimensions; null if it does something else.
+static Value partOfPadded(Operation *user, Value value) {
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+    return insert.getSourceType().getRank() == insert.getType().getRank()
+               ? insert.getResult()
+               : Value();
+  auto border = isa<tensor::ExtractOp>(user)
+                    ? user->getParentOfType<linalg::GenericOp>()
+                    : nullptr;
+  auto type = cast<RankedTensorType>(value.getType());
+  return border && border.getNumDpsInputs() == 0 &&
+                 border.getNumLoops() == type.getRank()
+             ? border.getResult(0)
+             : Value();
+}
+
 bool goesChannelsFirst(Value result) {
   int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
   llvm::SetVector<Value> values;
   values.insert(result);
   SmallVector<linalg::GenericOp> operations;
+  SmallVector<Value> joined;
   bool goes = false;
   for (size_t i = 0; i < values.size(); ++i)
     for (Operation *user : values[i].getUsers()) {
@@ -56,6 +83,10 @@ bool goesChannelsFirst(Value result) {
       } else if (next && isElementwise(next) && next.getNumLoops() == rank) {
         operations.push_back(next);
         values.insert(next.getResult(0));
+      } else if (Value part = partOfPadded(user, values[i])) {
+        values.insert(part);
+        if (isa<tensor::InsertSliceOp>(user))
+          joined.append({user->getOperand(0), user->getOperand(1)});
       } else {
         return false;
       }
@@ -66,7 +97,11 @@ bool goesChannelsFirst(Value result) {
              values.contains(input->get());
     });
   };
-  return goes && llvm::all_of(operations, readsNothingElse);
+  auto isOwn = [&](Value part) {
+    return values.contains(part) || part.getDefiningOp<tensor::EmptyOp>();
+  };
+  return goes && llvm::all_of(operations, readsNothingElse) &&
+         llvm::all_of(joined, isOwn);
 }
 
 void runChannelsFirst(linalg::GenericOp root, OpOperand *image) {

@@ -9,8 +9,11 @@ llvm::SmallVector<int64_t> channelsFirst(int64_t rank);
 
 bool isTranspose(mlir::Operation *op, llvm::ArrayRef<int64_t> permutation);
 
+// Whether the image comes from NCHW, perhaps padded.
+bool comesChannelsFirst(mlir::Value image);
+
 // Whether the result goes to NCHW and nowhere else, through elementwise
-// operations that read nothing of its size beside it.
+// operations that read nothing of its size beside it, and through padding.
 bool goesChannelsFirst(mlir::Value result);
 
 // The input of a convolution that has the batch and the image in the dimensions

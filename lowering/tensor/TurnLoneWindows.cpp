@@ -21,15 +21,6 @@ namespace {
 // how much longer than counted rows take.
 constexpr double latency = 4, tapOfChannels = 0.75, slack = 1.4;
 
-// Whether the image comes from NCHW, perhaps padded.
-bool comesChannelsFirst(Value image) {
-  if (auto pad = image.getDefiningOp<tensor::PadOp>())
-    image = pad.getSource();
-  int64_t rank = cast<RankedTensorType>(image.getType()).getRank();
-  return isTranspose(image.getDefiningOp(),
-                     invertPermutationVector(channelsFirst(rank)));
-}
-
 // The image of `root`, if windows of each channel slide over it.
 OpOperand *imageOf(linalg::GenericOp root) {
   AffineMap output = root.getIndexingMapsArray().back();

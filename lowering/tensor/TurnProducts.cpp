@@ -8,6 +8,7 @@
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/PixelFolds.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/tensor/ChannelsFirst.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -265,8 +266,12 @@ std::optional<unsigned> columnOfAttention(linalg::GenericOp root,
   return std::nullopt;
 }
 
-// All dimensions but one in their order, then that one.
-SmallVector<int64_t> withLast(int64_t rank, int64_t last) {
+// All dimensions but one in their order, then that one. Where columns of an
+// image that is NCHW elsewhere come last, it is NCHW.
+SmallVector<int64_t> withLast(int64_t rank, int64_t last,
+                              bool isChannelsFirst) {
+  if (isChannelsFirst && last == rank - 2)
+    return channelsFirst(rank);
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   order.erase(order.begin() + last);
   order.push_back(last);
@@ -283,7 +288,8 @@ void turnImage(RewriterBase &rewriter, linalg::GenericOp root, unsigned loop) {
   std::optional<int64_t> dim = dimensionAlong(map, loop);
   if (!dim || *dim == rank - 1 || map.isProjectedPermutation())
     return;
-  SmallVector<int64_t> order = withLast(rank, *dim);
+  SmallVector<int64_t> order =
+      withLast(rank, *dim, comesChannelsFirst(input->get()));
   rewriter.setInsertionPoint(root);
   input->set(transposed(rewriter, root.getLoc(), input->get(), order));
   map = AffineMap::get(map.getNumDims(), 0,
@@ -298,7 +304,8 @@ void turn(linalg::GenericOp root, unsigned loop) {
   AffineMap output = root.getIndexingMapsArray().back();
   SmallVector<int64_t> order =
       withLast(output.getNumResults(),
-               *output.getResultPosition(rewriter.getAffineDimExpr(loop)));
+               *output.getResultPosition(rewriter.getAffineDimExpr(loop)),
+               goesChannelsFirst(root.getResult(0)));
   linalg::GenericOp turned = writtenTransposed(rewriter, root, order);
   if (!turned)
     return;

@@ -32,6 +32,18 @@ func.func @depthwise_alone(%x: tensor<1x8x64x64xf32>) -> tensor<1x8x62x62xf32> {
   return %y : tensor<1x8x62x62xf32>
 }
 
+// Padding by reflection has borders of its own.
+// CHECK-LABEL: @depthwise_between_borders
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @depthwise_between_borders(%x: tensor<1x8x64x64xf32>) -> tensor<1x8x74x74xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<8x1x3x3xf32>}> : () -> tensor<8x1x3x3xf32>
+  %p = "onnx.Constant"() <{value = dense<[0, 0, 6, 6, 0, 0, 6, 6]> : tensor<8xi64>}> : () -> tensor<8xi64>
+  %c = "onnx.Conv"(%x, %w) {group = 8 : i64} : (tensor<1x8x64x64xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x62x62xf32>
+  %y = "onnx.Pad"(%c, %p) {mode = "reflect", operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<1x8x62x62xf32>, tensor<8xi64>) -> tensor<1x8x74x74xf32>
+  return %y : tensor<1x8x74x74xf32>
+}
+
 // Rows of nine fill half a vector, and each sum would wait for the one before.
 // CHECK-LABEL: @short_rows
 // CHECK: linalg.transpose

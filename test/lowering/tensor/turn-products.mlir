@@ -225,3 +225,35 @@ func.func @attention(%e: tensor<4x256x256xf32>, %v: tensor<4x64x256xf32>, %sums:
   return %y : tensor<4x64x256xf32>
 }
 }
+
+// -----
+
+#x = affine_map<(n, h, w, c, i, j) -> (n, h + i, w + j, c)>
+#f = affine_map<(n, h, w, c, i, j) -> (c, i, j)>
+#y = affine_map<(n, h, w, c, i, j) -> (n, h, w, c)>
+#kinds = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// An image that is NCHW before and behind the windows is so between.
+// CHECK: #[[Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d3, d1, d2)>
+// CHECK-LABEL: @windows_of_images
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[Y]]]{{.*}} outs(%{{.*}} : tensor<?x3x?x?xf32>)
+func.func @windows_of_images(%nchw: tensor<?x3x?x?xf32>, %f: tensor<3x3x3xf32>, %nhwc: tensor<?x?x?x3xf32>,
+                             %e: tensor<?x?x?x3xf32>, %o: tensor<?x3x?x?xf32>) -> tensor<?x3x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %x = linalg.transpose ins(%nchw : tensor<?x3x?x?xf32>) outs(%nhwc : tensor<?x?x?x3xf32>) permutation = [0, 2, 3, 1]
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?x3xf32>) -> tensor<?x?x?x3xf32>
+  %y = linalg.generic {indexing_maps = [#x, #f, #y], iterator_types = #kinds}
+       ins(%x, %f : tensor<?x?x?x3xf32>, tensor<3x3x3xf32>) outs(%start : tensor<?x?x?x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %r: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %r, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?x?x3xf32>
+  %t = linalg.transpose ins(%y : tensor<?x?x?x3xf32>) outs(%o : tensor<?x3x?x?xf32>) permutation = [0, 3, 1, 2]
+  return %t : tensor<?x3x?x?xf32>
+}
+}
