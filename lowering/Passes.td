@@ -135,10 +135,11 @@ def ScaleBehindProducts : Pass<"scale-behind-products", "mlir::ModuleOp"> {
 def FoldConstants : Pass<"fold-constants", "mlir::ModuleOp"> {
   let summary = "Computes what depends on constants only";
   let description = [{
-    The constant part of `@model` is made a model of its own and handed to an evaluator, which the compiler supplies:
-    it compiles and runs it. Without one (in onnxc-opt) the pass does nothing. A result stays where it is more
-    than 1 MiB larger than its operands; with a heap and without -Os where it is more than 16 times as large as well, if it
-    is no product and does not only repeat its operand. So does everything beyond `cap-megabytes`.
+    The constant part of `@model` is made a model of its own, or several of a few hundred operations that share nothing,
+    and handed to an evaluator, which the compiler supplies: it compiles and runs it. Without one (in onnxc-opt) the pass
+    does nothing. A result stays where it is more than 1 MiB larger than its operands; with a heap and without -Os where it
+    is more than 16 times as large as well, if it is no product and does not only repeat its operand. So does everything
+    beyond `cap-megabytes`.
   }];
   let options = [Option<"capMegabytes", "cap-megabytes", "int64_t", "2048", "memory that all results may take">];
   let dependentDialects = ["onnxc::OnnxDialect"];

@@ -15,6 +15,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace onnxc {
 #define GEN_PASS_DEF_FOLDCONSTANTS
@@ -50,6 +52,13 @@ int64_t storedBytes(Value value) {
   return byteSize(value.getType()).value_or(0);
 }
 
+// What is computed together: operations, in order, and results of them that the
+// rest of the function uses.
+struct Batch {
+  SmallVector<Operation *> operations;
+  SmallVector<Value> roots;
+};
+
 // The constant part of a function, in order.
 class ConstantPart {
 public:
@@ -63,10 +72,33 @@ public:
     chooseRoots();
   }
 
-  // Results that the rest of the function uses.
-  ArrayRef<Value> roots() const { return rootValues; }
-  // What they are made of.
-  ArrayRef<Operation *> operations() const { return needed; }
+  // What the results are made of that the rest of the function uses. Batches
+  // share nothing that is computed, and are of a few hundred operations where
+  // that allows it: one function of thousands takes much longer to compile, and
+  // all weights would be in memory twice.
+  SmallVector<Batch> batches() const {
+    constexpr size_t enough = 512;
+    llvm::EquivalenceClasses<Operation *> shared;
+    llvm::MapVector<Operation *, Batch> whole;
+    for (Operation *op : needed) {
+      shared.insert(op);
+      for (Value operand : op->getOperands())
+        if (shared.contains(operand.getDefiningOp()))
+          shared.unionSets(op, operand.getDefiningOp());
+    }
+    for (Operation *op : needed)
+      whole[shared.getLeaderValue(op)].operations.push_back(op);
+    for (Value root : rootValues)
+      whole[shared.getLeaderValue(root.getDefiningOp())].roots.push_back(root);
+    SmallVector<Batch> found;
+    for (auto &[leader, batch] : whole) {
+      if (found.empty() || found.back().operations.size() >= enough)
+        found.emplace_back();
+      llvm::append_range(found.back().operations, batch.operations);
+      llvm::append_range(found.back().roots, batch.roots);
+    }
+    return found;
+  }
 
 private:
   void add(Operation *op) {
@@ -171,19 +203,18 @@ private:
   int64_t storedTotal = 0, passingTotal = 0;
 };
 
-// A model without inputs that computes `roots`.
-OwningOpRef<ModuleOp> extract(ModuleOp from, const ConstantPart &part,
-                              ArrayRef<Value> roots) {
+// A model without inputs that computes the roots.
+OwningOpRef<ModuleOp> extract(ModuleOp from, const Batch &batch) {
   OpBuilder builder(from.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(builder, from.getLoc());
   (*module)->setAttrs(from->getAttrs());
   builder.setInsertionPointToStart(module->getBody());
   auto function = func::FuncOp::create(
       builder, from.getLoc(), "model",
-      builder.getFunctionType({}, ValueRange(roots).getTypes()));
+      builder.getFunctionType({}, ValueRange(batch.roots).getTypes()));
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
-  for (Operation *op : part.operations()) {
+  for (Operation *op : batch.operations) {
     for (Value operand : op->getOperands())
       if (!mapping.contains(operand))
         mapping.map(operand,
@@ -191,7 +222,7 @@ OwningOpRef<ModuleOp> extract(ModuleOp from, const ConstantPart &part,
     builder.clone(*op, mapping);
   }
   SmallVector<Value> results = llvm::map_to_vector(
-      roots, [&](Value root) { return mapping.lookup(root); });
+      batch.roots, [&](Value root) { return mapping.lookup(root); });
   func::ReturnOp::create(builder, from.getLoc(), results);
   return module;
 }
@@ -208,16 +239,18 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     bool savesMemory = isSmall(getOperation()) || !target || !target.getHeap();
     ConstantPart part(function, capMegabytes << 20, savesMemory);
-    ArrayRef<Value> roots = part.roots();
-    if (roots.empty())
-      return;
+    for (const Batch &batch : part.batches())
+      fold(batch);
+  }
+
+  void fold(const Batch &batch) {
     FailureOr<SmallVector<ElementsAttr>> values =
-        evaluator(extract(getOperation(), part, roots));
+        evaluator(extract(getOperation(), batch));
     if (failed(values))
       return;
-    for (auto [root, value] : llvm::zip_equal(roots, *values))
+    for (auto [root, value] : llvm::zip_equal(batch.roots, *values))
       replace(root, value);
-    for (Operation *op : llvm::reverse(part.operations()))
+    for (Operation *op : llvm::reverse(batch.operations))
       if (isOpTriviallyDead(op))
         op->erase();
   }

@@ -633,5 +633,17 @@ def pixel_norms():
             [4, 6, 40], steps, {"b": np.int64([2]), "ends": np.int64([2, 3]), "shape": np.int64([4, 6, 1])})
 
 
+def folded_scales():
+    """So many constants to compute that they are no longer computed all together."""
+    nodes, weights, last = [], {}, "x"
+    for i in range(60):
+        weights |= {f"w{i}": normal(4, 4, 1, 1, seed=i, scale=0.5), f"v{i}": np.abs(normal(4, seed=i)) + np.float32(0.5)}
+        weights |= {f"{name}{i}": normal(4, seed=90 * k + i) for k, name in enumerate("sbm")}
+        nodes += [("Conv", f"{last} w{i}", f"c{i}", {}), ("BatchNormalization", f"c{i} s{i} b{i} m{i} v{i}", f"n{i}", {}),
+                  ("Tanh", f"n{i}", "y" if i == 59 else f"t{i}", {})]
+        last = f"t{i}"
+    yield "sixty convolutions and their normalizations", chain([2, 4, 3, 5], nodes, weights)
+
+
 KINDS = (rows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements, kept_slices,
-         computed_positions, resized_images)
+         computed_positions, resized_images, folded_scales)
