@@ -19,6 +19,9 @@ NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
     chooseVectorLoop(machine);
   if (!vectorLoop && !nest.loops.empty())
     missed(nest.op, "expand-vector-loops") << whyNoVectors(machine);
+  else if (vectorLoop && loadsEachLane())
+    missed(nest.op, "expand-vector-loops")
+        << "elements at computed places are read one by one";
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
     if (loop != vectorLoop)
       (nest.loops[loop].folds ? folded : outer).push_back(loop);
@@ -201,6 +204,15 @@ Changes NestEmitter::changesAlong(ArrayRef<unsigned> loops) {
                                                     : Change::None;
   };
   return {nest.op, moves, ofIndex};
+}
+
+bool NestEmitter::loadsEachLane() {
+  Changes changes = changesAlong(*vectorLoop);
+  auto change = [&](Value v) { return changes.of(v); };
+  return llvm::any_of(
+      nest.op.getBody()->getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
+        return loadFormOf(load, lanes, permutes, change) == LoadForm::EachLane;
+      });
 }
 
 // Masked accesses need unit strides, and elements that the machine can mask.

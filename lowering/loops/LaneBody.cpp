@@ -62,21 +62,23 @@ bool isVectorizable(linalg::GenericOp op) {
                       [](Type type) { return type.isIntOrIndexOrFloat(); });
 }
 
-// A sum with what stays counts up as its other term does.
+// A sum with what stays counts as its other term does, a difference from what
+// stays the other way around.
 static Change changeOfResult(Operation &op,
                              llvm::function_ref<Change(Value)> change) {
-  auto stays = [&](Value v) { return change(v) == Change::None; };
-  if (llvm::all_of(op.getOperands(), stays))
+  SmallVector<Change> moving;
+  for (Value operand : op.getOperands())
+    if (Change found = change(operand); found != Change::None)
+      moving.push_back(found);
+  if (moving.empty())
     return Change::None;
-  if (isa<arith::AddIOp, arith::SubIOp, arith::IndexCastOp>(op) &&
-      llvm::count_if(op.getOperands(), stays) + 1 == op.getNumOperands()) {
-    bool subtracted = isa<arith::SubIOp>(op) && !stays(op.getOperand(1));
-    if (!subtracted && llvm::any_of(op.getOperands(), [&](Value v) {
-          return change(v) == Change::ByOne;
-        }))
-      return Change::ByOne;
-  }
-  return Change::Any;
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::IndexCastOp>(op) ||
+      moving.size() != 1 || moving[0] == Change::Any)
+    return Change::Any;
+  bool isSubtracted =
+      isa<arith::SubIOp>(op) && change(op.getOperand(0)) == Change::None;
+  bool isBack = (moving[0] == Change::BackByOne) != isSubtracted;
+  return isBack ? Change::BackByOne : Change::ByOne;
 }
 
 Changes::Changes(linalg::GenericOp op,
@@ -111,7 +113,7 @@ LoadForm loadFormOf(memref::LoadOp load, int64_t lanes, bool permutes,
   if (!llvm::all_of(load.getIndices().drop_back(), stays) ||
       strides.back() != 1)
     return LoadForm::EachLane;
-  if (change(last) == Change::ByOne)
+  if (change(last) == Change::ByOne || change(last) == Change::BackByOne)
     return LoadForm::Vector;
   bool fits = permutes && type.getElementTypeBitWidth() == 32;
   return fits && last.getDefiningOp<CreepOp>() ? LoadForm::Window
@@ -142,24 +144,25 @@ unsigned weightOf(linalg::GenericOp op) {
 Value LaneBody::get(Value inBody) {
   if (Value value = values.lookup(inBody))
     return value;
-  Value first = firsts.lookup(inBody);
-  if (!first)
+  Count count = counts.lookup(inBody);
+  if (!count.first)
     return inBody; // from outside the body
-  auto type = VectorType::get({lanes}, first.getType());
+  auto type = VectorType::get({lanes}, count.first.getType());
   SmallVector<Attribute> numbers;
   for (int64_t lane = 0; lane < lanes; ++lane)
-    numbers.push_back(b.getIntegerAttr(first.getType(), lane));
-  Value count =
+    numbers.push_back(
+        b.getIntegerAttr(type.getElementType(), count.isBack ? -lane : lane));
+  Value steps =
       arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
   Value value = arith::AddIOp::create(
-      b, vector::BroadcastOp::create(b, type, first), count);
+      b, vector::BroadcastOp::create(b, type, count.first), steps);
   set(inBody, value);
   return value;
 }
 
 Change LaneBody::changeOf(Value inBody) const {
-  if (firsts.contains(inBody))
-    return Change::ByOne;
+  if (Count count = counts.lookup(inBody); count.first)
+    return count.isBack ? Change::BackByOne : Change::ByOne;
   Value value = values.lookup(inBody);
   return value && isVector(value) ? Change::Any : Change::None;
 }
@@ -187,7 +190,10 @@ void LaneBody::run(Block *body,
       continue;
     }
     LanePosition position = index(place.getDim());
-    (lanes && position.countsUp ? firsts : values)[place] = position.first;
+    if (lanes && position.countsUp)
+      counts[place] = {position.first};
+    else
+      set(place, position.first);
   }
 }
 
@@ -203,18 +209,22 @@ void LaneBody::runOperation(Operation &op) {
   if (op.getNumRegions() != 0)
     for (auto &[from, to] : values)
       mapping.map(from, to);
+  bool isCount = result == Change::ByOne || result == Change::BackByOne;
   for (Value operand : op.getOperands())
     if (result == Change::Any)
       mapping.map(operand, spread(get(operand)));
     else
-      mapping.map(operand, change(operand) == Change::ByOne
-                               ? firsts.lookup(operand)
-                               : get(operand));
+      mapping.map(operand, change(operand) == Change::None
+                               ? get(operand)
+                               : counts.lookup(operand).first);
   Operation *clone = b.clone(op, mapping);
   for (auto [from, to] : llvm::zip(op.getResults(), clone->getResults())) {
     if (result == Change::Any)
       to.setType(VectorType::get({lanes}, from.getType()));
-    (result == Change::ByOne ? firsts : values)[from] = to;
+    if (isCount)
+      counts[from] = {to, result == Change::BackByOne};
+    else
+      set(from, to);
   }
 }
 
@@ -234,18 +244,37 @@ bool LaneBody::runLoad(memref::LoadOp load) {
 }
 
 Value LaneBody::loadVector(memref::LoadOp load) {
+  Count count = counts.lookup(load.getIndices().back());
+  return count.isBack ? loadBackwards(load) : loadSide(load, count.first, mask);
+}
+
+// The first lane is the last element.
+Value LaneBody::loadBackwards(memref::LoadOp load) {
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, lanes)));
+  auto reversed = [&](Value vector) {
+    return vector::ShuffleOp::create(b, vector, vector, order).getResult();
+  };
+  Value last = counts.lookup(load.getIndices().back()).first;
+  Value first = arith::SubIOp::create(
+      b, last, arith::ConstantIndexOp::create(b, lanes - 1));
+  return reversed(loadSide(load, first, mask ? reversed(mask) : Value()));
+}
+
+// Elements side by side from `first` on.
+Value LaneBody::loadSide(memref::LoadOp load, Value first, Value exists) {
   SmallVector<Value> at;
   for (Value index : load.getIndices().drop_back())
     at.push_back(get(index));
-  at.push_back(firsts.lookup(load.getIndices().back()));
+  at.push_back(first);
   Type element = load.getType();
   auto type = VectorType::get({lanes}, element);
-  if (!mask)
+  if (!exists)
     return vector::LoadOp::create(b, type, load.getMemRef(), at);
   // Ones, so that lanes that do not exist divide by nothing bad.
   Value ones = arith::ConstantOp::create(
       b, DenseElementsAttr::get(type, b.getOneAttr(element)));
-  return vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, mask,
+  return vector::MaskedLoadOp::create(b, type, load.getMemRef(), at, exists,
                                       ones);
 }
 

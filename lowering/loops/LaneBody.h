@@ -23,7 +23,7 @@ std::optional<Combiner> combinerOf(mlir::linalg::GenericOp op, unsigned output);
 bool isVectorizable(mlir::linalg::GenericOp op);
 
 // How a value changes from one iteration to the next.
-enum class Change { None, ByOne, Any };
+enum class Change { None, ByOne, BackByOne, Any };
 
 // What the values of a body do while some of its loops advance.
 class Changes {
@@ -78,11 +78,19 @@ public:
                       mlir::Value rhs);
 
 private:
+  // The first lane of what counts on from there, or back.
+  struct Count {
+    mlir::Value first;
+    bool isBack = false;
+  };
   Change changeOf(mlir::Value inBody) const;
   void runOperation(mlir::Operation &op);
   void runEachLane(mlir::Operation &op);
   bool runLoad(mlir::memref::LoadOp load);
   mlir::Value loadVector(mlir::memref::LoadOp load);
+  mlir::Value loadBackwards(mlir::memref::LoadOp load);
+  mlir::Value loadSide(mlir::memref::LoadOp load, mlir::Value first,
+                       mlir::Value exists);
   mlir::Value loadWindow(mlir::memref::LoadOp load);
   mlir::Value loadIfWindow(mlir::memref::LoadOp load, mlir::Value positions,
                            int64_t parts);
@@ -98,7 +106,7 @@ private:
   mlir::Value mask;
   bool permutes;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
-  llvm::DenseMap<mlir::Value, mlir::Value> firsts; // of what counts up
+  llvm::DenseMap<mlir::Value, Count> counts;
 };
 
 } // namespace onnxc

@@ -53,6 +53,7 @@ private:
   unsigned elementAlong(unsigned loop);
   void chooseVectorLoop(Lanes machine);
   Changes changesAlong(llvm::ArrayRef<unsigned> loops);
+  bool loadsEachLane();
   bool fitsMask(const Changes &changes);
   bool chooseTile(Lanes machine);
   bool chooseTileOfVectors();

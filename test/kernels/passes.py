@@ -391,6 +391,19 @@ def selections():
     yield "TopK of every third", chain([4, 99], [
         ("Slice", "x from to axis step", "s", {}), ("TopK", "s k", "y i", {})],
         {"from": np.int64([1]), "to": np.int64([99]), "axis": np.int64([1]), "step": np.int64([3]), "k": np.int64([5])})
+    back = {"from": np.int64([-1]), "to": np.int64([-1000]), "axis": np.int64([-1]), "step": np.int64([-1])}
+    for kind in ("FLOAT", "FLOAT16", "INT8", "INT64", "DOUBLE"):
+        backwards = [("Cast", "x", "c", {"to": TensorProto.DataType.Value(kind)}), ("Slice", "c from to axis step", "s", {}),
+                     ("Cast", "s", "y", {"to": 1})]
+        for size in (5, 16, 37, 64):
+            yield f"rows of {size} backwards, {kind}", chain([3, 4, size], backwards, back)
+        yield f"rows of any length backwards, {kind}", chain(
+            [2, "n"], backwards, back, [[2, n] for n in (0, 1, 7, 8, 15, 16, 17, 33, 100)])
+    for low in (1, 3, 40):
+        yield f"rows backwards from {low}, and what they are added to", chain([5, 61], [
+            ("Slice", "x from to axis step", "s", {}), ("Slice", "x low to2 axis one", "t", {}), ("Exp", "s", "e", {}),
+            ("Add", "e t", "y", {})],
+            back | {"to": np.int64([low - 1]), "low": np.int64([low]), "to2": np.int64([61]), "one": np.int64([1])})
     for name, shape, k, attributes in (("", [3, 70], 7, {}), (", more than any vectors", [3, 90], 75, {}),
                                        (" across vectors", [30, 20], 4, {"axis": 0}),
                                        (" across vectors, of all", [6, 20], 6, {"axis": 0, "largest": 0})):

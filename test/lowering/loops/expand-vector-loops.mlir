@@ -216,6 +216,26 @@ func.func @what_lies_side_by_side_at_computed_indices_is_loaded_as_a_vector(
   return
 }
 
+// Vectors end where lanes begin.
+// CHECK-LABEL: @a_row_that_is_read_backwards
+// CHECK: %[[LAST:.*]] = arith.subi %c19, %{{.*}} : index
+// CHECK: %[[FIRST:.*]] = arith.subi %[[LAST]], %c7 : index
+// CHECK: %[[V:.*]] = vector.load %{{.*}}[%[[FIRST]]] : memref<20xf32>, vector<8xf32>
+// CHECK: %[[R:.*]] = vector.shuffle %[[V]], %[[V]] [7, 6, 5, 4, 3, 2, 1, 0]
+// CHECK: vector.store %[[R]]
+// CHECK: vector.shuffle %{{.*}} [3, 2, 1, 0] : vector<4xf32>
+func.func @a_row_that_is_read_backwards(%x: memref<20xf32>, %y: memref<20xf32>) {
+  %end = arith.constant 19 : index
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%y : memref<20xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %at = arith.subi %end, %i : index
+    %a = memref.load %x[%at] : memref<20xf32>
+    linalg.yield %a : f32
+  }
+  return
+}
+
 // The rows lie side by side along the fold, but what they tell to load does not.
 // CHECK-LABEL: @a_fold_of_loaded_rows_has_lanes_along_them
 // CHECK: vector.load %{{.*}} : memref<9x64xf32>, vector<8xf32>
