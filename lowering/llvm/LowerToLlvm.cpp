@@ -1,5 +1,5 @@
 // The last lowering: what is left of arith, cf, func, math, memref, ub and
-// vector becomes the LLVM dialect, in one full conversion that leaves nothing
+// vector becomes the LLVM dialect, in full conversions that leave nothing
 // behind.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
@@ -52,7 +52,12 @@ LogicalResult convert(ModuleOp module, unsigned indexBits) {
   ub::populateUBToLLVMConversionPatterns(types, patterns);
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
-  return applyFullConversion(module, target, std::move(patterns));
+  // What is converted stays until all of it is, so that is one function.
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+    if (failed(applyFullConversion(&op, target, frozen)))
+      return failure();
+  return success();
 }
 
 LogicalResult reconcileCasts(ModuleOp module) {
