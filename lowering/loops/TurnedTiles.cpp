@@ -359,6 +359,12 @@ bool NestEmitter::leavesL2() {
 
 //===-- All tiles ---------------------------------------------------------===//
 
+// Whether two strides are different numbers. What the run computes for the
+// same buffer is another value each time it is asked for.
+static bool areDifferent(OpFoldResult a, OpFoldResult b) {
+  return getConstantIntValue(a) != getConstantIntValue(b);
+}
+
 // Whether elements may be computed twice: nothing is overwritten that is read.
 bool NestEmitter::mayRepeat() {
   auto inputs = ArrayRef(nest.operands).take_front(nest.inputCount());
@@ -366,7 +372,9 @@ bool NestEmitter::mayRepeat() {
   return llvm::none_of(inputs, [&](const NestOperand &input) {
     return !input.scalar &&
            llvm::any_of(outputs, [&](const NestOperand &output) {
-             return input.strides == output.strides;
+             return llvm::none_of(
+                 llvm::zip_equal(input.strides, output.strides),
+                 [](auto pair) { return std::apply(areDifferent, pair); });
            });
   });
 }

@@ -543,6 +543,10 @@ def heads():
                 ("Sigmoid", "x", "k", {}), ("Einsum", "x k", "s", {"equation": "bhdi,bhdj->bhij"}), ("Softmax", "s", "p", {}),
                 ("Einsum", "p k", "y", {"equation": "bhij,bhdj->bhdi"})], {},
                 [[2, 3, channels, n] for n in ((length,) if length != "l" else (1, 64, 130))])
+        yield f"scores whose rows are neither first nor last{name}", chain([length, 3, 5, 8], [
+            ("Einsum", "x x", "s", {"equation": "ihbd,jhbd->hjib"}), ("Softmax", "s", "p", {"axis": 1}),
+            ("Einsum", "p x", "y", {"equation": "hjib,jhbd->bihd"})], {},
+            [[n, 3, 5, 8] for n in ((length,) if length != "l" else (1, 2, 16, 33))])
         yield f"scores with their heads innermost{name}", chain([2, length, 3, 32], [
             ("Einsum", "x x", "s", {"equation": "bihd,bjhd->bijh"}), ("Softmax", "s", "p", {"axis": 2}),
             ("Einsum", "p x", "y", {"equation": "bijh,bjhd->bihd"})], {},

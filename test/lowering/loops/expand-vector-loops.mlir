@@ -184,6 +184,22 @@ func.func @no_tiles_overlap_where_the_result_may_be_an_operand(%x: memref<8x13xf
   return
 }
 
+// CHECK-LABEL: @no_tiles_overlap_in_a_buffer_of_any_size_either
+// CHECK-NOT: arith.minsi
+// CHECK: memref.store
+// CHECK: return
+func.func @no_tiles_overlap_in_a_buffer_of_any_size_either(%x: memref<?x?xf32>, %y: memref<?x?xf32, strided<[?, 1]>>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>,
+                                   affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<?x?xf32>, memref<?x?xf32, strided<[?, 1]>>)
+      outs(%y : memref<?x?xf32, strided<[?, 1]>>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // CHECK-LABEL: @indices_that_are_not_linear_stay
 // CHECK: linalg.generic
 func.func @indices_that_are_not_linear_stay(%x: memref<4xf32>, %y: memref<8xf32>) {
