@@ -160,7 +160,8 @@ void ContractionEmitter::copyPanel(OpOperand *input, Tile tile,
                                    Access &scratch) {
   AffineMap map = root.getMatchingIndexingMap(input);
   int64_t elements = nest.schedule.getColumns();
-  scratch.offset = number(b, 0);
+  // The column where the panel begins is the first one.
+  scratch.offset = subtract(b, number(b, 0), tile.loops[nest.roles.vector]);
   scratch.strides.assign(tile.loops.size(), number(b, 0));
   scratch.strides[nest.roles.vector] = number(b, 1);
   for (unsigned loop : llvm::reverse(nest.roles.reductions)) {
@@ -185,7 +186,7 @@ void ContractionEmitter::copyPanel(OpOperand *input, Tile tile,
               scratch.buffer,
               asValue(b, add(b, offset, number(b, vector * lanes))));
       };
-  copy(nest.roles.reductions, tile.loops[nest.roles.vector]);
+  copy(nest.roles.reductions, number(b, 0));
   forgetLoads();
 }
 

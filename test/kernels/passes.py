@@ -23,6 +23,10 @@ def rows():
         for shape, axis, sizes in (([3, 40, 3], 1, None), ([2, 3, 64, 7], 2, None), ([24, 5, 2], 0, None),
                                    (["a", 36, 5], 1, [[1, 36, 5], [4, 36, 5]]), ([2, 17, 6], 1, None), ([3, 197, 6], 1, None)):
             yield f"{op} down the few columns of {shape}", chain(shape, [(op, "x", "y", {"axis": axis})], {}, sizes)
+    for images in (4, "n"):
+        yield f"Softmax over {images} images, then along three columns", chain(
+            [images, 40, 3, 3], [("Softmax", "x", "t", {"axis": 0}), ("Softmax", "t", "y", {"axis": 3})], {},
+            [[n, 40, 3, 3] for n in ((4,) if images == 4 else (1, 5, 9))])
     yield "Softmax of long rows", chain([2, 5000], [("Softmax", "x", "y", {})])
     for kind in ("Softmax", "LogSoftmax"):
         yield f"{kind} of a single long row", chain([1, 20011], [(kind, "x", "y", {})])
