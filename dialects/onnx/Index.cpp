@@ -1,6 +1,7 @@
 // Numbers fold, values become arith operations, names become the text of the
 // formula: equal formulas of equal names are equal sizes.
 #include "dialects/onnx/Index.h"
+#include "dialects/onnx/SizeExtremes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -72,14 +73,6 @@ template <typename Op> Index emit(Index a, Index b) {
 // Numbers come from the model, so arithmetic on them wraps.
 int64_t wrapping(uint64_t number) { return int64_t(number); }
 
-// Numbers that are less than 0 stand in parentheses.
-std::string text(Index x) {
-  return asOperand(x.number ? std::to_string(*x.number)
-                            : x.name.getValue().str());
-}
-
-bool isNamed(Index x) { return x.number || x.name; }
-
 Index named(MLIRContext *context, const std::string &name) {
   Index result;
   if (name.size() <= longestName)
@@ -98,16 +91,31 @@ std::optional<int64_t> lowest(Index x) {
 
 bool isAtLeastZero(Index x) { return lowest(x).value_or(-1) >= 0; }
 
-// Whether a number is at most, or less than, what it is compared to, as far as
-// names tell.
-bool isAtMost(Index number, Index size) {
-  std::optional<int64_t> low = lowest(size);
-  return number.number && low && *number.number <= *low;
+// Numbers that are less than 0 stand in parentheses.
+std::string text(Index x) {
+  return asOperand(x.number ? std::to_string(*x.number)
+                            : x.name.getValue().str());
 }
-bool isBelow(Index number, Index size) {
-  std::optional<int64_t> low = lowest(size);
-  return number.number && low && *number.number < *low;
+
+bool isNamed(Index x) { return x.number || x.name; }
+
+// What b is more than a, at least, as far as names tell.
+std::optional<int64_t> lowestExcess(Index a, Index b) {
+  std::optional<int64_t> low = lowest(b);
+  int64_t excess;
+  if (a.number && low && !llvm::SubOverflow(*low, *a.number, excess) &&
+      excess >= 0)
+    return excess;
+  return isNamed(a) && isNamed(b) ? lowestDifference(text(b), text(a))
+                                  : std::nullopt;
 }
+
+// Whether one is at most, or less than, what it is compared to.
+bool isAtMost(Index a, Index b) {
+  return b.is(std::numeric_limits<int64_t>::max()) ||
+         lowestExcess(a, b).value_or(-1) >= 0;
+}
+bool isBelow(Index a, Index b) { return lowestExcess(a, b).value_or(0) > 0; }
 
 Index formula(Index a, StringRef sign, Index b, bool commutes) {
   if (!isNamed(a) || !isNamed(b))
@@ -130,16 +138,21 @@ Index plus(Index a, int64_t number) {
   return result;
 }
 
-std::optional<Index> cancelled(Index a, Index b) {
-  auto sum = a.name && b.name
-                 ? cancelledSum(a.name.getValue(), b.name.getValue())
-                 : std::nullopt;
+// A number or a name, as a formula's text has it.
+Index simplified(MLIRContext *context, StringRef text) {
+  if (std::optional<int64_t> number = asNumber(text))
+    return *number;
+  return named(context, text.str());
+}
+
+// a + factor*b where sizes cancel.
+std::optional<Index> cancelled(Index a, Index b, int64_t factor) {
+  auto sum = isNamed(a) && isNamed(b) ? sumName(text(a), text(b), factor)
+                                      : std::nullopt;
   if (!sum)
     return std::nullopt;
-  if (std::optional<int64_t> number = asNumber(*sum))
-    return *number;
-  Index result = named(a.name.getContext(), *sum);
-  result.isSize = isAtLeastZero(a) && isAtLeastZero(b);
+  Index result = simplified((a.name ? a.name : b.name).getContext(), *sum);
+  result.isSize = factor > 0 && isAtLeastZero(a) && isAtLeastZero(b);
   return result;
 }
 
@@ -150,14 +163,21 @@ Index dividedBy(Index a, int64_t number) {
   return result;
 }
 
-Index function(StringRef name, Index a, Index b) {
-  if (!isNamed(a) || !isNamed(b))
-    return {};
+std::string callOf(StringRef function, Index a, Index b) {
   std::string lhs = text(a), rhs = text(b);
   if (rhs < lhs)
     std::swap(lhs, rhs);
-  Index result = named((a.name ? a.name : b.name).getContext(),
-                       name.str() + "(" + lhs + "," + rhs + ")");
+  return function.str() + "(" + lhs + "," + rhs + ")";
+}
+
+// Of min() or max(), in the form that equal ones have or as it is.
+Index extreme(Index a, Index b, StringRef function) {
+  if (!isNamed(a) || !isNamed(b))
+    return {};
+  auto name = function == "min" ? leastName(text(a), text(b))
+                                : greatestName(text(a), text(b));
+  Index result = simplified((a.name ? a.name : b.name).getContext(),
+                            name ? *name : callOf(function, a, b));
   result.isSize = isAtLeastZero(a) && isAtLeastZero(b);
   return result;
 }
@@ -270,9 +290,8 @@ Index operator+(Index a, Index b) {
     return plus(a, *b.number);
   if (a.number)
     return plus(b, *a.number);
-  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
-    if (std::optional<Index> sum = cancelled(x, y))
-      return *sum;
+  if (std::optional<Index> sum = cancelled(a, b, 1))
+    return *sum;
   return formula(a, "+", b, true);
 }
 
@@ -287,10 +306,8 @@ Index operator-(Index a, Index b) {
     return emit<arith::SubIOp>(a, b);
   if (b.number)
     return plus(a, -*b.number);
-  if (auto known = a.name && b.name
-                       ? knownDifference(a.name.getValue(), b.name.getValue())
-                       : std::nullopt)
-    return *known;
+  if (std::optional<Index> difference = cancelled(a, b, -1))
+    return *difference;
   return formula(a, "-", b, false);
 }
 
@@ -349,7 +366,7 @@ Index least(Index a, Index b) {
     return a;
   if (isAtMost(b, a))
     return b;
-  return builderOf(a, b) ? emit<arith::MinSIOp>(a, b) : function("min", a, b);
+  return builderOf(a, b) ? emit<arith::MinSIOp>(a, b) : extreme(a, b, "min");
 }
 
 Index greatest(Index a, Index b) {
@@ -359,7 +376,7 @@ Index greatest(Index a, Index b) {
     return a;
   if (isAtMost(a, b))
     return b;
-  return builderOf(a, b) ? emit<arith::MaxSIOp>(a, b) : function("max", a, b);
+  return builderOf(a, b) ? emit<arith::MaxSIOp>(a, b) : extreme(a, b, "max");
 }
 
 Index clamp(Index x, Index low, Index high) {

@@ -66,18 +66,6 @@ std::optional<Parts> callOf(StringRef name, StringRef function, char sign) {
   return partsAt(name, findOutside(name, ","), sign);
 }
 
-// Of a number, or of a remainder of what is not negative.
-std::optional<int64_t> greatestOf(StringRef name) {
-  if (std::optional<int64_t> number = asNumber(name))
-    return number;
-  std::optional<Parts> parts = partsOf(name);
-  std::optional<int64_t> divisor =
-      parts && parts->sign == '%' ? asNumber(parts->rhs) : std::nullopt;
-  bool isKnown =
-      divisor.value_or(0) > 0 && lowestOf(parts->lhs).value_or(-1) >= 0;
-  return isKnown ? std::optional(*divisor - 1) : std::nullopt;
-}
-
 std::optional<int64_t> lowestOfParts(const Parts &parts) {
   std::optional<int64_t> a = lowestOf(parts.lhs), b = lowestOf(parts.rhs);
   std::optional<int64_t> number = asNumber(parts.rhs);
@@ -227,6 +215,17 @@ std::optional<int64_t> lowestOf(StringRef name) {
   return parts ? lowestOfParts(*parts) : 0;
 }
 
+std::optional<int64_t> greatestOf(StringRef name) {
+  if (std::optional<int64_t> number = asNumber(name))
+    return number;
+  std::optional<Parts> parts = partsOf(name);
+  std::optional<int64_t> divisor =
+      parts && parts->sign == '%' ? asNumber(parts->rhs) : std::nullopt;
+  bool isKnown =
+      divisor.value_or(0) > 0 && lowestOf(parts->lhs).value_or(-1) >= 0;
+  return isKnown ? std::optional(*divisor - 1) : std::nullopt;
+}
+
 bool isNeverOne(StringRef name) {
   int64_t factor = factorsOf(name).number;
   return factor < -1 || factor > 1 || factor == 0 ||
@@ -305,29 +304,6 @@ std::string dividedName(StringRef name, int64_t divisor) {
       divisionsMerge(parts->lhs, *before, offset, divisor))
     return dividedName(plusNumber(parts->lhs, offset * *before), both);
   return asOperand(name) + "/" + std::to_string(divisor);
-}
-
-std::optional<int64_t> knownDifference(StringRef a, StringRef b) {
-  auto [base, offset] = splitOffset(a);
-  auto [other, less] = splitOffset(b);
-  if (base != other)
-    return std::nullopt;
-  return int64_t(uint64_t(offset) - uint64_t(less));
-}
-
-std::optional<std::string> cancelledSum(StringRef a, StringRef b) {
-  auto [difference, offset] = splitOffset(a);
-  std::optional<Parts> parts = partsOf(difference);
-  if (!parts || parts->sign != '-')
-    return std::nullopt;
-  std::optional<int64_t> rest =
-      knownDifference(b, withoutParentheses(parts->rhs));
-  if (!rest)
-    return std::nullopt;
-  int64_t number = wrappingSum(offset, *rest);
-  if (std::optional<int64_t> known = asNumber(parts->lhs))
-    return std::to_string(wrappingSum(*known, number));
-  return plusNumber(withoutParentheses(parts->lhs), number);
 }
 
 } // namespace onnxc

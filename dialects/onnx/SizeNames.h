@@ -40,6 +40,8 @@ std::string productName(const Factors &factors);
 
 // What it is at least, whatever the sizes of the inputs are.
 std::optional<int64_t> lowestOf(llvm::StringRef name);
+// At most: of a number, or of a remainder of what is not negative.
+std::optional<int64_t> greatestOf(llvm::StringRef name);
 // Sizes of 1 are repeated where others are not 1.
 bool isNeverOne(llvm::StringRef name);
 // The size that two are broadcast to, if they fit: after both, N|M, unless one
@@ -49,10 +51,6 @@ std::string broadcastName(llvm::StringRef a, llvm::StringRef b);
 // Sums with a number, and quotients of a positive one, towards zero.
 std::string plusNumber(llvm::StringRef name, int64_t number);
 std::string dividedName(llvm::StringRef name, int64_t divisor);
-// Of two whose sum or difference lacks what both have: N-M and M+2 add up to
-// N+2, M+2 is 2 more than M. Nothing for others.
-std::optional<std::string> cancelledSum(llvm::StringRef a, llvm::StringRef b);
-std::optional<int64_t> knownDifference(llvm::StringRef a, llvm::StringRef b);
 
 // A name that is longer is none.
 constexpr size_t longestName = 1000;

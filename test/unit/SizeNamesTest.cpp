@@ -88,21 +88,14 @@ TEST_CASE("numbers below zero stand in parentheses") {
   CHECK(lowestOf("8-8%N") == std::nullopt);
 }
 
-TEST_CASE("sums lose what is taken away again") {
+TEST_CASE("sums and products of numbers add up") {
   CHECK(plusNumber("2*((H+1)/2-1)", 2) == "2*((H+1)/2)");
   CHECK(plusNumber("2*(H+1)", 3) == "2*H+5");
-  CHECK(knownDifference("H+3", "H-1") == 4);
-  CHECK(knownDifference("2*H", "H") == std::nullopt);
-  CHECK(cancelledSum("(2*H+2)-N", "N+1") == "2*H+3");
-  CHECK(cancelledSum("N-(H+1)", "H") == "N-1");
-  CHECK(cancelledSum("5-N", "N-2") == "3");
-  CHECK(cancelledSum("N-M", "N") == std::nullopt);
 }
 
 TEST_CASE("random formulas keep their values and their bounds") {
   std::mt19937 random(5);
   auto below = [&](int64_t end) { return int64_t(random() % end); };
-  int cancelled = 0;
   for (int round = 0; round < 2000; ++round) {
     // A name and, for each size of the input, what it is to be.
     std::vector<std::pair<std::string, std::vector<int64_t>>> known(1);
@@ -141,21 +134,5 @@ TEST_CASE("random formulas keep their values and their bounds") {
       }
       known.push_back({name, values});
     }
-    // What cancels in sums and differences of two of them.
-    for (int pair = 0; pair < 8; ++pair) {
-      const auto &[a, ofA] = known[below(known.size())];
-      const auto &[b, ofB] = known[below(known.size())];
-      int64_t more = below(7) - 3, less = below(7) - 3;
-      std::string difference =
-          plusNumber("(" + a + ")-(" + plusNumber(b, less) + ")", more);
-      std::optional<std::string> sum = cancelledSum(difference, b);
-      cancelled += sum.has_value();
-      std::optional<int64_t> apart = knownDifference(a, b);
-      for (size_t size = 0; sum && size < ofA.size(); ++size)
-        REQUIRE(valueOf(*sum, size) == ofA[size] - less + more);
-      for (size_t size = 0; apart && size < ofA.size(); ++size)
-        REQUIRE(*apart == ofA[size] - ofB[size]);
-    }
   }
-  CHECK(cancelled > 8000);
 }
