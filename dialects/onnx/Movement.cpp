@@ -1,6 +1,7 @@
 // Shapes and source maps of the movement family. One map serves the loops that
 // copy, constant shapes and names of sizes.
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/OpenEnds.h"
 
 #include "dialects/onnx/Families.h" // generated: the classes of every family
 
@@ -181,6 +182,8 @@ static FailureOr<SliceRange> sliceRange(Report report,
     Condition forward = step > 0;
     Index last = size - 1;
     Index begin = fromEnd((*starts)[k], size), end = fromEnd((*ends)[k], size);
+    if (forward.isTrue() && isOpenEnd(end))
+      end = size;
     begin = select(forward, clamp(begin, 0, size), clamp(begin, 0, last));
     end = select(forward, clamp(end, 0, size), clamp(end, -1, last));
     Index up = ceilDiv(greatest(end - begin, 0), step),

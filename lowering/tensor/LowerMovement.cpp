@@ -1,6 +1,7 @@
 // Movement: views where the structure allows them, else a loop that reads each
 // element from where the operator's source map says.
 #include "dialects/onnx/Families.h"
+#include "dialects/onnx/OpenEnds.h"
 #include "lowering/tensor/Inputs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -318,6 +319,24 @@ struct LowerSplit : LowerMoving<SplitOp> {
   }
 };
 
+LogicalResult requireOpenEnds(Movement &move, SliceOp op) {
+  const Input &data = move.inputs[0];
+  Sizes ends = *move.inputs[2].elements();
+  Sizes axes = op.getAxes() ? *move.inputs[3].elements()
+                            : sizesOf(range(0, ends.size()));
+  for (auto [end, given] : llvm::zip_equal(ends, axes)) {
+    if (!isOpenEnd(end))
+      continue;
+    Index axis = fromEnd(given, data.rank());
+    for (auto [i, size] : llvm::enumerate(data.sizes))
+      if (failed(require(move.builder, !(axis == int64_t(i)) || size <= end,
+                         Status::Value, op, "an axis goes on behind its end",
+                         "ends")))
+        return failure();
+  }
+  return success();
+}
+
 // Forward steps are a view.
 struct LowerSlice : LowerMoving<SliceOp> {
   using LowerMoving::LowerMoving;
@@ -335,6 +354,8 @@ struct LowerSlice : LowerMoving<SliceOp> {
                             "a step is 0", "steps")))
         return failure();
     }
+    if (failed(requireOpenEnds(move, op)))
+      return failure();
     SliceRange slice = op.slice(move.inputs);
     const Sizes &sizes = move.shapes->front();
     auto isForward = [](Index step) { return (step > 0).isTrue(); };

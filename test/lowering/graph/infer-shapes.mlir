@@ -222,3 +222,36 @@ func.func @sizes_that_floats_may_miss(%x: tensor<?xf32, ["L"]>, %v: tensor<1xf32
   %i = "onnx.Cast"(%h) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
   return %y, %z, %i : tensor<*xf32>, tensor<*xf32>, tensor<1xi64>
 }
+
+// -----
+
+// What slices leave has one name wherever they begin, of rows of any length
+// and of padded ones. INT_MAX is the end of them all.
+// CHECK-LABEL: @slices_of_one_length
+// CHECK-COUNT-3: "onnx.Slice"(%arg0{{.*}} -> tensor<?xf32, ["max(2,N)-2"]>
+// CHECK: "onnx.Pad"{{.*}} -> tensor<?xf32, ["N+2"]>
+// CHECK-COUNT-3: "onnx.Slice"{{.*}} -> tensor<?xf32, ["N"]>
+// CHECK: "onnx.Slice"{{.*}} -> tensor<2xf32>
+// CHECK: "onnx.Slice"{{.*}} -> tensor<?xf32, ["min(2,N)"]>
+// CHECK: "onnx.Concat"{{.*}} -> tensor<?xf32, ["N"]>
+func.func @slices_of_one_length(%x: tensor<?xf32, ["N"]>) {
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %last = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %two_before = "onnx.Constant"() {value = dense<-2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %int_max = "onnx.Constant"() {value = dense<2147483647> : tensor<1xi64>} : () -> tensor<1xi64>
+  %long_max = "onnx.Constant"() {value = dense<9223372036854775807> : tensor<1xi64>} : () -> tensor<1xi64>
+  %pads = "onnx.Constant"() {value = dense<1> : tensor<2xi64>} : () -> tensor<2xi64>
+  %a = "onnx.Slice"(%x, %two, %long_max, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32, ["N"]>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %b = "onnx.Slice"(%x, %zero, %two_before, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32, ["N"]>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %c = "onnx.Slice"(%x, %one, %last, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32, ["N"]>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %padded = "onnx.Pad"(%x, %pads) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<?xf32, ["N"]>, tensor<2xi64>) -> tensor<?xf32>
+  %d = "onnx.Slice"(%padded, %two, %int_max, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %e = "onnx.Slice"(%padded, %zero, %two_before, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %f = "onnx.Slice"(%padded, %one, %last, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %g = "onnx.Slice"(%padded, %two_before, %int_max, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %h = "onnx.Slice"(%x, %two_before, %int_max, %zero) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?xf32, ["N"]>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  %rolled = "onnx.Concat"(%h, %b) {axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return
+}
