@@ -307,6 +307,10 @@ std::optional<std::string> sumName(StringRef a, StringRef b, int64_t factor) {
   return cancels ? std::optional(nameOf(*sum)) : std::nullopt;
 }
 
+bool isSameUnlessEmpty(StringRef a, StringRef b) {
+  return lowestOf(b).value_or(-1) >= 0 && greatestName(b, "1") == a.str();
+}
+
 std::optional<int64_t> lowestDifference(StringRef a, StringRef b) {
   std::optional<Greatest> x = formulaOf(a), y = formulaOf(b);
   if (y)

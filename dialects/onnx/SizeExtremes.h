@@ -15,6 +15,10 @@ std::optional<std::string> greatestName(llvm::StringRef a, llvm::StringRef b);
 std::optional<std::string> sumName(llvm::StringRef a, llvm::StringRef b,
                                    int64_t factor);
 
+// Whether `a` is `b`, or 1 where that is 0: a row that lost its first or last
+// element, if it had one, and was padded by one.
+bool isSameUnlessEmpty(llvm::StringRef a, llvm::StringRef b);
+
 // What a-b is at least, whatever the sizes of the inputs are.
 std::optional<int64_t> lowestDifference(llvm::StringRef a, llvm::StringRef b);
 

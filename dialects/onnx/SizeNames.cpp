@@ -2,6 +2,7 @@
 // have equal names: what convolutions of stride 2 halve and upsampling doubles,
 // in any order and with any padding.
 #include "dialects/onnx/SizeNames.h"
+#include "dialects/onnx/SizeExtremes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -233,6 +234,10 @@ bool isNeverOne(StringRef name) {
 }
 
 std::string broadcastName(StringRef a, StringRef b) {
+  if (isSameUnlessEmpty(a, b)) // the 1 gives way to the 0
+    return b.str();
+  if (isSameUnlessEmpty(b, a))
+    return a.str();
   bool isFirst = isNeverOne(a), isSecond = isNeverOne(b);
   if (isFirst && isSecond) { // the one that more is known of
     int64_t first = factorsOf(a).number, second = factorsOf(b).number;

@@ -2,6 +2,7 @@
 // scalar expression. Broadcasting is in the indexing maps; a dimension that
 // may turn out to be 1 only at run time is repeated before the loop, so that
 // everything that follows is affine.
+#include "dialects/onnx/SizeExtremes.h"
 #include "lowering/tensor/Inputs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -100,6 +101,28 @@ LogicalResult requireBlocks(ImplicitLocOpBuilder &builder, Operation *op,
   return success();
 }
 
+// Dimensions that are longer than the result's only where that is empty: the
+// loop reads no element then, but is as long as its operands.
+void cutToResult(ImplicitLocOpBuilder &builder, Operand &operand,
+                 ArrayRef<Dim> result, ArrayRef<OpFoldResult> resultSizes) {
+  Sizes sizes;
+  bool cuts = false;
+  for (auto [i, dim] : llvm::enumerate(operand.shape)) {
+    Dim wanted = result[operand.first + i];
+    sizes.push_back(sizeOf(builder, operand.value, i));
+    if (operand.blocks[i] != 1 || dim.surelyEquals(wanted) || !dim.symbol ||
+        !wanted.symbol || !isSameUnlessEmpty(dim.symbol, wanted.symbol))
+      continue;
+    sizes.back() = {builder,
+                    indexValue(builder, resultSizes[operand.first + i])};
+    dim = wanted;
+    cuts = true;
+  }
+  if (cuts)
+    operand.value =
+        sliced(builder, operand.value, Sizes(sizes.size(), 0), sizes);
+}
+
 // A dimension of unknown size is 1 or the result's size, nobody knows which.
 // It is 1 at run time rarely, so only then a copy is made.
 void expandUncertain(ImplicitLocOpBuilder &builder, Operation *op,
@@ -182,6 +205,7 @@ struct LowerScalar : OpInterfaceConversionPattern<ScalarOpInterface> {
     for (Operand &operand : operands) {
       if (failed(requireBlocks(builder, op, operand, sizes)))
         return failure();
+      cutToResult(builder, operand, result, sizes);
       expandUncertain(builder, op, operand, result, sizes);
       inputs.push_back(operand.value);
       maps.push_back(mapOf(builder, operand, result));

@@ -86,6 +86,15 @@ TEST_CASE("a pad up to a multiple is cut again") {
   CHECK(lowestDifference("H", padded) == -7);
 }
 
+TEST_CASE("a row that is 1 where another is empty") {
+  CHECK(isSameUnlessEmpty("max(1,H)", "H"));
+  CHECK(!isSameUnlessEmpty("max(2,H)", "H"));
+  CHECK(!isSameUnlessEmpty("H", "max(1,H)"));
+  CHECK(broadcastName("H", "max(1,H)") == "H");
+  CHECK(broadcastName("max(1,H)", "H") == "H");
+  CHECK(broadcastName("max(2,H)", "H") == "max(2,H)");
+}
+
 TEST_CASE("numbers that might wrap are left alone") {
   CHECK(leastName("H", "9223372036854775807") == std::nullopt);
   CHECK(sumName("H+9223372036854775807", "H", -1) == std::nullopt);
@@ -110,6 +119,7 @@ TEST_CASE("random formulas with extremes keep their values") {
           : kind == 3 ? std::optional(plusNumber(a, number))
                       : std::optional(asOperand(a) + "-" + asOperand(b));
       std::optional<int64_t> lowest = lowestDifference(a, b);
+      bool isEmptied = isSameUnlessEmpty(a, b);
       simpler += kind < 3 && name;
       bounds += lowest.has_value();
       for (int64_t size = 0; size < 36; ++size) {
@@ -117,6 +127,8 @@ TEST_CASE("random formulas with extremes keep their values") {
         int64_t x = valueOf(a, h, w), y = valueOf(b, h, w);
         if (lowest)
           REQUIRE(x - y >= *lowest);
+        if (isEmptied)
+          REQUIRE(x == (y == 0 ? 1 : y));
         if (name)
           REQUIRE(valueOf(*name, h, w) == (kind == 0   ? std::min(x, y)
                                            : kind == 1 ? std::max(x, y)

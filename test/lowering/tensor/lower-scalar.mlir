@@ -107,3 +107,16 @@ func.func @a_bias_and_a_residual(%x: tensor<2x9x8xf32>, %b: tensor<8xf32>, %s: t
   %0 = "onnx.ms.BiasAdd"(%x, %b, %s) : (tensor<2x9x8xf32>, tensor<8xf32>, tensor<2x9x8xf32>) -> tensor<2x9x8xf32>
   return %0 : tensor<2x9x8xf32>
 }
+
+// -----
+
+// Only where N is 0 do they differ, and then the result has no element.
+// CHECK-LABEL: @longer_only_where_nothing_is_left
+// CHECK-NOT: onnxc.check
+// CHECK-NOT: scf.if
+// CHECK: tensor.extract_slice %{{.*}}[0] [%{{.*}}] [1]
+// CHECK: linalg.generic
+func.func @longer_only_where_nothing_is_left(%a: tensor<?xf32, ["N"]>, %b: tensor<?xf32, ["max(1,N)"]>) -> tensor<?xf32, ["N"]> {
+  %0 = "onnx.Add"(%a, %b) : (tensor<?xf32, ["N"]>, tensor<?xf32, ["max(1,N)"]>) -> tensor<?xf32, ["N"]>
+  return %0 : tensor<?xf32, ["N"]>
+}
