@@ -469,6 +469,7 @@ struct LowerPad : LowerMoving<PadOp> {
     if (repeats && !areKnown(padding))
       return byElement(op, move);
     Sizes before, after, starts, kept;
+    bool cuts = false;
     for (auto [low, high, own, size] :
          llvm::zip(padding.before, padding.after, data.sizes, sizes)) {
       if (low.number && high.number && low.get() >= 0 && high.get() >= 0) {
@@ -478,13 +479,15 @@ struct LowerPad : LowerMoving<PadOp> {
         after.push_back(high);
         continue;
       }
+      cuts = true;
       // What one end cuts may be beyond what the other pads.
       starts.push_back(clamp(0 - low, 0, own));
       kept.push_back(clamp(own + high, starts.back(), own) - starts.back());
       before.push_back(clamp(low, 0, size));
       after.push_back(size - before.back() - kept.back());
     }
-    Value inner = sliced(builder, data.lowered, starts, kept);
+    Value inner =
+        cuts ? sliced(builder, data.lowered, starts, kept) : data.lowered;
     if (repeats)
       return SmallVector<Value>{
           withRepeated(builder, op, inner, kept, padding)};
