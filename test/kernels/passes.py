@@ -187,6 +187,32 @@ def rows():
         ("ReduceMax", "x a", "p", {}), ("ReduceMean", "x a", "q", {}), ("Sub", "p q", "y", {})], {"a": np.int64([1])})
 
 
+def shifted_windows():
+    """Arithmetic between slices that begin elsewhere and have one length, whatever that is; and their like."""
+    ints = {str(k): np.int64([k]) for k in range(-2, 3)} | {"all": np.int64([2 ** 31 - 1]), "end": np.int64([2 ** 63 - 1])}
+    rows = [[3, size] for size in (0, 1, 2, 3, 4, 5, 9)]
+    yield "second differences of a row of any length", chain([3, "t"], [
+        ("Slice", "x 2 end 1", "a", {}), ("Slice", "x 0 -2 1", "b", {}), ("Slice", "x 1 -1 1", "c", {}),
+        ("Add", "a b", "d", {}), ("Sub", "d c", "e", {}), ("Sub", "e c", "y", {})], ints, rows)
+    yield "a row of any length less the one before", chain([3, "t"], [
+        ("Slice", "x -1 all 1", "a", {}), ("Slice", "x 0 -1 1", "b", {}), ("Concat", "a b", "c", {"axis": 1}),
+        ("Sub", "x c", "y", {})], ints, rows)
+    for pads, window in (([0, 1, 0, 0], "x 0 -1 1"), ([0, 0, 0, 1], "x 1 all 1")):
+        yield f"a row of any length and its shift, {pads}", chain([3, "t"], [
+            ("Slice", window, "a", {}), ("Pad", "a p", "b", {}), ("Mul", "b b", "c", {}), ("Add", "c x", "y", {})],
+            ints | {"p": np.int64(pads)}, rows)
+    images = [[1, 2, *image] for image in ((1, 3), (2, 2), (3, 1), (3, 4), (5, 9), (17, 35))]
+    for count in (1, 2):
+        lists = {"p": np.int64([0, 0, count, count] * 2), "low": np.int64([2]), "high": np.int64([3])}
+        lists |= {f"{k}": np.int64([k * count]) for k in range(-2, 3)}
+        for mode in ("constant", "edge"):
+            yield f"windows of an image of any size, {count}, {mode}", chain([1, 2, "h", "w"], [
+                ("Pad", "x p", "z", {"mode": mode}), ("Slice", "z 0 -2 low", "n", {}), ("Slice", "n 1 -1 high", "u", {}),
+                ("Slice", "z 2 all low", "m", {}), ("Slice", "m 1 -1 high", "v", {}), ("Slice", "z 1 -1 low", "k", {}),
+                ("Slice", "k 0 -2 high", "l", {}), ("Slice", "k 2 end high", "r", {}), ("Sub", "u v", "f", {}),
+                ("Sub", "l r", "g", {}), ("Mul", "f g", "q", {}), ("Max", "q x", "y", {})], ints | lists, images)
+
+
 def boxes():
     """Elements of x[:, :, 1:, 2:], named one by one as exporters name them."""
     starts = [0, 0, 1, 2]
@@ -666,5 +692,5 @@ def folded_scales():
     yield "sixty convolutions and their normalizations", chain([2, 4, 3, 5], nodes, weights)
 
 
-KINDS = (rows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements, kept_slices,
-         computed_positions, resized_images, folded_scales)
+KINDS = (rows, shifted_windows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
+         kept_slices, computed_positions, resized_images, folded_scales)
