@@ -101,10 +101,36 @@ LogicalResult requireBlocks(ImplicitLocOpBuilder &builder, Operation *op,
   return success();
 }
 
+// The first elements along each dimension. A loop that makes them for nothing
+// else computes no more of them; a slice of it would keep it from being fused.
+Value firstElements(ImplicitLocOpBuilder &builder, Value original, Value value,
+                    ArrayRef<Index> sizes) {
+  auto loop = value.getDefiningOp<linalg::GenericOp>();
+  auto op = original.getDefiningOp<ScalarOpInterface>();
+  auto isSimple = [](AffineMap map) {
+    return map.isIdentity() || map.getNumResults() == 0;
+  };
+  if (!loop || !op || !original.hasOneUse() || op->getNumResults() != 1 ||
+      loop.getNumDpsInputs() != op->getNumOperands() || hasZero(sizes) ||
+      !llvm::all_of(loop.getIndexingMapsArray(), isSimple))
+    return sliced(builder, value, Sizes(sizes.size(), 0), sizes);
+  SmallVector<Value> operands;
+  for (auto [input, own] :
+       llvm::zip_equal(loop.getDpsInputOperands(), op->getOperands()))
+    operands.push_back(loop.getMatchingIndexingMap(input).isIdentity()
+                           ? firstElements(builder, own, input->get(), sizes)
+                           : input->get());
+  operands.push_back(
+      emptyOf(builder, sizes, getElementTypeOrSelf(value.getType())));
+  return clone(builder, loop, operands.back().getType(), operands)
+      ->getResult(0);
+}
+
 // Dimensions that are longer than the result's only where that is empty: the
 // loop reads no element then, but is as long as its operands.
-void cutToResult(ImplicitLocOpBuilder &builder, Operand &operand,
-                 ArrayRef<Dim> result, ArrayRef<OpFoldResult> resultSizes) {
+void cutToResult(ImplicitLocOpBuilder &builder, Value original,
+                 Operand &operand, ArrayRef<Dim> result,
+                 ArrayRef<OpFoldResult> resultSizes) {
   Sizes sizes;
   bool cuts = false;
   for (auto [i, dim] : llvm::enumerate(operand.shape)) {
@@ -119,8 +145,7 @@ void cutToResult(ImplicitLocOpBuilder &builder, Operand &operand,
     cuts = true;
   }
   if (cuts)
-    operand.value =
-        sliced(builder, operand.value, Sizes(sizes.size(), 0), sizes);
+    operand.value = firstElements(builder, original, operand.value, sizes);
 }
 
 // A dimension of unknown size is 1 or the result's size, nobody knows which.
@@ -202,10 +227,11 @@ struct LowerScalar : OpInterfaceConversionPattern<ScalarOpInterface> {
       sizes.push_back(resultSize(builder, op, operands, i, dim));
     SmallVector<AffineMap> maps;
     SmallVector<Value> inputs, outputs;
-    for (Operand &operand : operands) {
+    for (auto [operand, original] :
+         llvm::zip_equal(operands, op->getOperands())) {
       if (failed(requireBlocks(builder, op, operand, sizes)))
         return failure();
-      cutToResult(builder, operand, result, sizes);
+      cutToResult(builder, original, operand, result, sizes);
       expandUncertain(builder, op, operand, result, sizes);
       inputs.push_back(operand.value);
       maps.push_back(mapOf(builder, operand, result));

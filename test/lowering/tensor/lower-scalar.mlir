@@ -120,3 +120,19 @@ func.func @longer_only_where_nothing_is_left(%a: tensor<?xf32, ["N"]>, %b: tenso
   %0 = "onnx.Add"(%a, %b) : (tensor<?xf32, ["N"]>, tensor<?xf32, ["max(1,N)"]>) -> tensor<?xf32, ["N"]>
   return %0 : tensor<?xf32, ["N"]>
 }
+
+// -----
+
+// Nor is more computed than what is read.
+// CHECK-LABEL: @only_what_is_read_is_computed
+// CHECK: %[[B:.*]] = tensor.extract_slice %arg1[0] [%{{.*}}] [1]
+// CHECK: %[[TANH:.*]] = linalg.generic {{.*}} ins(%[[B]] :
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: math.tanh
+// CHECK-NOT: tensor.extract_slice
+// CHECK: linalg.generic {{.*}} ins(%arg0, %[[TANH]] :
+func.func @only_what_is_read_is_computed(%a: tensor<?xf32, ["N"]>, %b: tensor<?xf32, ["max(1,N)"]>) -> tensor<?xf32, ["N"]> {
+  %0 = "onnx.Tanh"(%b) : (tensor<?xf32, ["max(1,N)"]>) -> tensor<?xf32, ["max(1,N)"]>
+  %1 = "onnx.Add"(%a, %0) : (tensor<?xf32, ["N"]>, tensor<?xf32, ["max(1,N)"]>) -> tensor<?xf32, ["N"]>
+  return %1 : tensor<?xf32, ["N"]>
+}
