@@ -163,6 +163,22 @@ Index dividedBy(Index a, int64_t number) {
   return result;
 }
 
+// (n-x%n)%n is what lacks to the next multiple of n: (x+n-1)/n*n-x.
+std::optional<Index> upToMultiple(Index a, Index b) {
+  auto difference = a.name ? partsOf(a.name.getValue()) : std::nullopt;
+  if (!difference || difference->sign != '-' || !b.number ||
+      asNumber(difference->lhs) != b.number)
+    return std::nullopt;
+  auto remainder = partsOf(difference->rhs);
+  if (!remainder || remainder->sign != '%' ||
+      asNumber(remainder->rhs) != b.number || *b.number < 1 ||
+      lowestOf(remainder->lhs).value_or(-1) < 0)
+    return std::nullopt;
+  MLIRContext *context = a.name.getContext();
+  Index whole = simplified(context, withoutParentheses(remainder->lhs));
+  return (whole + (*b.number - 1)) / b * b - whole;
+}
+
 std::string callOf(StringRef function, Index a, Index b) {
   std::string lhs = text(a), rhs = text(b);
   if (rhs < lhs)
@@ -354,6 +370,8 @@ Index operator%(Index a, Index b) {
   if (a.name && b.number &&
       factorsOf(a.name.getValue()).number % *b.number == 0)
     return 0;
+  if (std::optional<Index> left = upToMultiple(a, b))
+    return *left;
   return formula(a, "%", b, false);
 }
 

@@ -62,7 +62,31 @@ std::optional<Sum> added(Sum a, const Sum &b, int64_t factor) {
   return isKept ? std::optional(a) : std::nullopt;
 }
 
-std::optional<int64_t> lowestOf(const Sum &sum) {
+// Not more than the sum: n*(x/n) lies between x-n+1 and x.
+Sum withoutQuotients(Sum sum) {
+  for (const auto &[name, count] : Sum(sum).terms) {
+    std::optional<Parts> parts = partsOf(name);
+    int64_t divisor =
+        parts && parts->sign == '/' ? asNumber(parts->rhs).value_or(0) : 0;
+    if (divisor <= 0 || count % divisor != 0 ||
+        onnxc::lowestOf(parts->lhs).value_or(-1) < 0)
+      continue;
+    auto [base, offset] = splitOffset(parts->lhs);
+    Factors factors = factorsOf(base);
+    int64_t number = std::exchange(factors.number, 1);
+    if (!isHarmless(number) || !isHarmless(offset))
+      continue;
+    Sum quotient{0, {{name, divisor}}},
+        divided{offset - (count > 0 ? divisor - 1 : 0),
+                {{productName(factors), number}}};
+    auto rest = added(sum, quotient, -count / divisor);
+    auto bound = rest ? added(*rest, divided, count / divisor) : std::nullopt;
+    sum = bound.value_or(sum);
+  }
+  return sum;
+}
+
+std::optional<int64_t> lowestByTerms(const Sum &sum) {
   int64_t all = sum.number, part;
   for (const auto &[name, count] : sum.terms) {
     std::optional<int64_t> bound =
@@ -72,6 +96,11 @@ std::optional<int64_t> lowestOf(const Sum &sum) {
       return std::nullopt;
   }
   return all;
+}
+
+std::optional<int64_t> lowestOf(const Sum &sum) {
+  std::optional<int64_t> lowest = lowestByTerms(sum);
+  return lowest ? lowest : lowestByTerms(withoutQuotients(sum));
 }
 
 bool isAtMost(const Sum &a, const Sum &b) {

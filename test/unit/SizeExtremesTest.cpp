@@ -84,6 +84,12 @@ TEST_CASE("a pad up to a multiple is cut again") {
   CHECK(leastName(padded, "H") == "H");
   CHECK(lowestDifference(padded, "H") == 0);
   CHECK(lowestDifference("H", padded) == -7);
+  // The same as a product
+  CHECK(leastName("8*((H+7)/8)", "H") == "H");
+  CHECK(lowestDifference("8*((H+7)/8)", "H") == 0);
+  CHECK(lowestDifference("H", "8*((H+7)/8)") == -7);
+  CHECK(lowestDifference("8*((H+6)/8)", "H") == -1);
+  CHECK(lowestDifference("H", "16*((H+7)/8)") == std::nullopt);
 }
 
 TEST_CASE("a row that is 1 where another is empty") {
@@ -105,7 +111,8 @@ TEST_CASE("random formulas with extremes keep their values") {
   auto below = [&](int64_t end) { return int64_t(random() % end); };
   int simpler = 0, bounds = 0;
   for (int round = 0; round < 1500; ++round) {
-    std::vector<std::string> known = {"H", "W", "H/2", "H%3", "2*H", "H*W"};
+    std::vector<std::string> known = {
+        "H", "W", "H/2", "H%3", "2*H", "H*W", "4*((H+3)/4)", "2*((W+1)/2)"};
     for (int step = 0; step < 8; ++step) {
       int64_t number = below(9) - 4, kind = below(5),
               factor = below(2) ? 1 : -1;

@@ -255,3 +255,22 @@ func.func @slices_of_one_length(%x: tensor<?xf32, ["N"]>) {
   %rolled = "onnx.Concat"(%h, %b) {axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return
 }
+
+// -----
+
+// What is padded up to a multiple is one by its name, and is cut again.
+// CHECK-LABEL: @up_to_a_multiple
+// CHECK: "onnx.Pad"{{.*}} -> tensor<?xf32, ["8*((N+7)/8)"]>
+// CHECK: "onnx.Slice"{{.*}} -> tensor<?xf32, ["N"]>
+func.func @up_to_a_multiple(%x: tensor<?xf32, ["N"]>) {
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eight = "onnx.Constant"() {value = dense<8> : tensor<1xi64>} : () -> tensor<1xi64>
+  %n = "onnx.Shape"(%x) : (tensor<?xf32, ["N"]>) -> tensor<1xi64>
+  %over = "onnx.Mod"(%n, %eight) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %left = "onnx.Sub"(%eight, %over) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %pad = "onnx.Mod"(%left, %eight) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %pads = "onnx.Concat"(%zero, %pad) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %padded = "onnx.Pad"(%x, %pads) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<?xf32, ["N"]>, tensor<2xi64>) -> tensor<?xf32>
+  %y = "onnx.Slice"(%padded, %zero, %n) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return
+}
