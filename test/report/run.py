@@ -297,7 +297,7 @@ def apart_networks():
         "slid": (image, conv("first", "x", 64, 64) + conv("apart", "first.out", 64, 64),
                  "form-line-kernels", "first", "apart", "only for a pool"),
         "border": (image, conv("apart", "x", 64, 64), "propagate-layouts", "apart", "apart", "vectors lie"),
-        "across": (heads, across, "form-row-kernels", "end", "apart", "packed first"),
+        "across": ((1, 8, 64, 20), across, "form-row-kernels", "end", "apart", "packed first"),
         "sigmoids": (heads, attention(node("Sigmoid", "end", ["scores.out"])),
                      "form-row-kernels", "scores", "apart", "folds of rows"),
         "relative": (heads, attention(relative), "form-kernels", "scores", "add", "another shape"),
