@@ -6,6 +6,7 @@
 #include "dialects/onnx/Graph.h"
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace onnxc {
@@ -102,15 +103,17 @@ struct WideRows {
   }
 };
 
-// Whether a product makes it, scaled and masked perhaps. That can be written
-// with the rows innermost, and the shares of attention stay in one kernel.
-bool isProduct(Value x, unsigned steps = 3) {
+// Whether it is what queries make of keys, scaled and masked perhaps. That can
+// be written with the rows innermost, and attention stays one kernel.
+bool isOfQueries(Value x, unsigned steps = 3) {
   Operation *op = x.getDefiningOp();
   if (isa_and_nonnull<MatMulOp, EinsumOp>(op))
-    return true;
+    return llvm::none_of(op->getOperands(), [](Value operand) {
+      return matchPattern(operand, m_Constant());
+    });
   return steps > 0 && isa_and_nonnull<AddOp, DivOp, MulOp, WhereOp>(op) &&
          llvm::any_of(op->getOperands(), [&](Value operand) {
-           return isProduct(operand, steps - 1);
+           return isOfQueries(operand, steps - 1);
          });
 }
 
@@ -133,7 +136,7 @@ template <typename Op> struct Widen : OpRewritePattern<Op> {
     if (!columns || columns->count < 2 ||
         columns->count >= enoughVectors * lanes)
       return rewriter.notifyMatchFailure(op, "the columns are not a few");
-    if (isProduct(op.getInput()))
+    if (isOfQueries(op.getInput()))
       return rewriter.notifyMatchFailure(op, "a product can be turned");
     WideRows rows = {rowsTogether(*columns, lanes), *columns};
     if (rows.together == 1)

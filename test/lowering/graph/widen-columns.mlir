@@ -55,4 +55,15 @@ func.func @attention(%q: tensor<2x64x3x32xf32>, %scale: tensor<f32>) -> tensor<2
   %y = "onnx.Softmax"(%m) <{axis = 2 : i64}> : (tensor<2x64x64x3xf32>) -> tensor<2x64x64x3xf32>
   return %y : tensor<2x64x64x3xf32>
 }
+
+// Weights of a network make no rows that are worth it.
+// CHECK-LABEL: @pooled_by_attention
+// CHECK-NOT: onnx.Softmax
+// CHECK: return
+func.func @pooled_by_attention(%x: tensor<2x64x32xf32>) -> tensor<2x64x3xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<32x3xf32>}> : () -> tensor<32x3xf32>
+  %s = "onnx.MatMul"(%x, %w) : (tensor<2x64x32xf32>, tensor<32x3xf32>) -> tensor<2x64x3xf32>
+  %y = "onnx.Softmax"(%s) <{axis = 1 : i64}> : (tensor<2x64x3xf32>) -> tensor<2x64x3xf32>
+  return %y : tensor<2x64x3xf32>
+}
 }
