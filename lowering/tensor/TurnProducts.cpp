@@ -259,7 +259,8 @@ std::optional<unsigned> columnOfAttention(linalg::GenericOp root,
            root.getIndexingMapsArray().back().getResults().drop_back())) {
     unsigned loop = cast<AffineDimExpr>(index).getPosition();
     int64_t extent = extents[loop];
-    if (!rows.isFunctionOfDim(loop) && !ShapedType::isDynamic(extent) &&
+    // Of unknown extent, which is below 0, or none there are no full vectors.
+    if (!rows.isFunctionOfDim(loop) && extent > 0 &&
         llvm::divideCeil(extent, lanes) * lanes <= most * extent)
       return loop;
   }

@@ -568,7 +568,7 @@ def heads():
                 ("Sigmoid", "x", "k", {}), ("Einsum", "x k", "s", {"equation": "bhdi,bhdj->bhij"}), ("Softmax", "s", "p", {}),
                 ("Einsum", "p k", "y", {"equation": "bhij,bhdj->bhid"})], {},
                 [[2, 3, 32, n] for n in ((size,) if size != "l" else (1, 64, 130))])
-        for channels in (24, 12):
+        for channels in (24, 12, 0):
             yield f"attention of {channels} channels first, and of the result{name}", chain([2, 3, channels, length], [
                 ("Sigmoid", "x", "k", {}), ("Einsum", "x k", "s", {"equation": "bhdi,bhdj->bhij"}), ("Softmax", "s", "p", {}),
                 ("Einsum", "p k", "y", {"equation": "bhij,bhdj->bhdi"})], {},
