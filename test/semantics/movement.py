@@ -9,7 +9,8 @@ ENDS = {"ort": OPEN, "reference": OPEN, "why": "no overflow"}
 
 FAMILY = "Movement and indexing", """\
 A negative index counts from the end. An index out of range is an error that names the node, found before the access;
-bounds of a Slice are clamped. Of several values for one place the last one wins.""", [
+bounds of a Slice are clamped, and a constant end of 2^31-1 or more is that of the axis (of a longer one the run refuses it).
+Of several values for one place the last one wins.""", [
     Row("Gather", "negative index", [f32(1, 2, 3), i64(-1, -3)], f32(3, 1)),
     Row("Gather", "index out of range", [f32(1, 2, 3), i64(3)], INDEX_ERROR),
     Row("Gather", "index below the range", [f32(1, 2, 3), i64(-4)], INDEX_ERROR),
