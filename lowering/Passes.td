@@ -189,7 +189,8 @@ def WidenColumns : Pass<"widen-columns", "mlir::ModuleOp"> {
   let summary = "Takes several rows for one where a Softmax goes down a few columns";
   let description = [{
     Three columns fill three lanes of a vector. Five rows of them are one row of 15: what goes down the columns of that
-    is folded once more, over five, and spread again.
+    is folded once more, over five, and spread again. Not of what queries make of keys, which `turn-products` writes
+    with the rows innermost.
 
     ```mlir
     %y = "onnx.Softmax"(%x) {axis = 1} : tensor<64x1000x3xf32>
@@ -312,7 +313,8 @@ def TurnProducts : Pass<"turn-products", "mlir::ModuleOp"> {
     ```
     Vectors along the few columns would be mostly empty; along the rows they are full. Of convolutions to one map of each
     group they would be gathered. Where a count of cycles finds it worth the moves, and lanes cannot lie along the sum.
-    After `propagate-layouts`, which knows better for what stands between convolutions.
+    Attention's second product never has vectors across the rows of its softmax, all of which would be kept, where its
+    channels fill vectors. After `propagate-layouts`, which knows better for what stands between convolutions.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

@@ -2,6 +2,7 @@
 
 #include "dialects/onnx/SizeExtremes.h"
 #include "dialects/onnx/SizeNames.h"
+#include "SizeFormula.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,30 +15,8 @@ namespace {
 
 // What the run finds where the sizes of the inputs are these.
 int64_t valueOf(llvm::StringRef name, int64_t h, int64_t w) {
-  if (std::optional<int64_t> number = asNumber(name))
-    return *number;
-  std::optional<Parts> parts = partsOf(name);
-  if (!parts)
-    return withoutParentheses(name) == "H" ? h : w;
-  int64_t a = valueOf(parts->lhs, h, w), b = valueOf(parts->rhs, h, w);
-  switch (parts->sign) {
-  case '+':
-    return a + b;
-  case '-':
-    return a - b;
-  case '*':
-    return a * b;
-  case '/':
-    return b ? a / b : 0;
-  case '%':
-    return b ? a % b : 0;
-  case '<':
-    return std::min(a, b);
-  case '>':
-    return std::max(a, b);
-  default:
-    return a == 1 ? b : a;
-  }
+  return onnxc::valueOf(
+      name, [&](llvm::StringRef input) { return input == "H" ? h : w; });
 }
 
 // max(x-y,0)

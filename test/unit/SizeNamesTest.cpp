@@ -1,6 +1,7 @@
 // Names of sizes say what the formulas are that they simplify.
 
 #include "dialects/onnx/SizeNames.h"
+#include "SizeFormula.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,28 +14,7 @@ namespace {
 
 // What the run finds where the only input has this size.
 int64_t valueOf(llvm::StringRef name, int64_t size) {
-  if (std::optional<int64_t> number = asNumber(name))
-    return *number;
-  std::optional<Parts> parts = partsOf(name);
-  if (!parts)
-    return size;
-  int64_t a = valueOf(parts->lhs, size), b = valueOf(parts->rhs, size);
-  switch (parts->sign) {
-  case '+':
-    return a + b;
-  case '-':
-    return a - b;
-  case '*':
-    return a * b;
-  case '/':
-    return b ? a / b : 0;
-  case '<':
-    return std::min(a, b);
-  case '>':
-    return std::max(a, b);
-  default:
-    return a == 1 ? b : a;
-  }
+  return onnxc::valueOf(name, [&](llvm::StringRef) { return size; });
 }
 
 bool broadcast(int64_t a, int64_t b) { return a == b || a == 1 || b == 1; }
