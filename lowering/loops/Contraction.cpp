@@ -145,6 +145,12 @@ bool isWorthAsking(linalg::GenericOp root, const LoopRoles &roles,
   return steps >= leastSteps && !isDepthwise(root, roles);
 }
 
+int64_t mostBorderCopies(linalg::GenericOp root, const LoopRoles &roles) {
+  bool isLittle =
+      isDepthwise(root, roles) && !isSmall(root->getParentOfType<ModuleOp>());
+  return isLittle ? 128 : 32;
+}
+
 AffineMap withoutUnitLoops(linalg::GenericOp root, AffineMap map) {
   SmallVector<AffineExpr> loops;
   for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))
@@ -233,7 +239,7 @@ static int64_t tapsOf(linalg::GenericOp root) {
 // 0.90 to 1.13.
 static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels,
                         bool isDepthwise) {
-  constexpr int64_t few = 3, leastTaps = 5, mostTaps = 16;
+  constexpr int64_t few = 3, leastTaps = 5, mostTaps = 16, mostKnown = 32;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   auto isUnit = [&](unsigned loop) { return extents[loop] == 1; };
   SmallVector<unsigned> units = llvm::filter_to_vector(pixels, isUnit);
@@ -255,8 +261,9 @@ static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels,
   bool isTall = ShapedType::isDynamic(rows) || rows > 4 * few;
   int64_t taps = tapsOf(root);
   bool isNarrow = !ShapedType::isDynamic(columns) && columns <= few && isTall,
-       isColumnOfTaps = isDepthwise && !isInWindow(column) &&
-                        taps >= leastTaps && taps <= mostTaps;
+       isColumnOfTaps =
+           isDepthwise && !isInWindow(column) && taps >= leastTaps &&
+           taps <= (ShapedType::isDynamic(rows) ? mostTaps : mostKnown);
   if (isInWindow(row) && (isNarrow || isColumnOfTaps))
     std::swap(column, row);
 }
@@ -322,6 +329,11 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       roles.reductions.push_back(loop);
+  // Taps that rows share come innermost.
+  if (isDepthwise(root, roles))
+    std::stable_partition(
+        roles.reductions.begin(), roles.reductions.end(),
+        [&](unsigned loop) { return root.getStaticLoopRanges()[loop] == 1; });
   // The lanes that hold one element of their group each serve all taps along a
   // row, so these come innermost.
   std::optional<unsigned> within = loopWithinGroup(root);

@@ -70,6 +70,10 @@ bool isDepthwise(mlir::linalg::GenericOp root, const LoopRoles &roles);
 bool isWorthAsking(mlir::linalg::GenericOp root, const LoopRoles &roles,
                    unsigned tap);
 
+// How many copies of a row of taps, in tiles at the ends of the image, cost
+// less in instructions than the border's zeros cost in multiplications.
+int64_t mostBorderCopies(mlir::linalg::GenericOp root, const LoopRoles &roles);
+
 // `map` where loops of `root` that run once are zero.
 mlir::AffineMap withoutUnitLoops(mlir::linalg::GenericOp root,
                                  mlir::AffineMap map);

@@ -129,6 +129,12 @@ private:
               Accumulators &sums);
   void reduceInLoop(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                     Accumulators &sums);
+  void reduceSteps(unsigned loop, Tile &tile, Rows live, Accumulators &sums,
+                   int64_t steps, llvm::function_ref<void(int64_t)> goTo);
+  int64_t tapsTogether(llvm::ArrayRef<unsigned> loops, const Tile &tile);
+  void reduceTaps(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
+                  Accumulators &sums, mlir::OpFoldResult begin,
+                  mlir::OpFoldResult end, int64_t together);
   mlir::OpFoldResult indexOf(const Tile &tile, int64_t row);
   mlir::Value isWithin(mlir::OpFoldResult from, mlir::OpFoldResult to);
   void reduceWhere(mlir::Value condition, Accumulators &sums,
@@ -143,7 +149,8 @@ private:
   void reduceUnrolled(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
                       Accumulators &sums, int64_t extent);
   void endTap();
-  bool tapsShareVectors();
+  bool fitRegisters(int64_t vectors);
+  bool tapsShareVectors(const Tile &tile, int64_t taps);
   std::pair<int64_t, int64_t> stepsAlong(unsigned tap);
   struct Turn {
     mlir::OpFoldResult count, number;

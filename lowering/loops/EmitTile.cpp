@@ -131,8 +131,23 @@ void ContractionEmitter::endTap() {
   function->setAttr("passthrough", b.getStrArrayAttr({orderedAttrName}));
 }
 
-// Whether vectors lie along what a window slides over, so that taps share them.
-bool ContractionEmitter::tapsShareVectors() {
+// Whether the registers hold so many vectors; where the target is not known,
+// they do.
+bool ContractionEmitter::fitRegisters(int64_t vectors) {
+  auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
+  return !target || vectors <= target.getVectorRegisters();
+}
+
+// Whether vectors lie along what a window slides over, so that taps share them:
+// where a vector meets the weights of many taps, registers are to hold these.
+bool ContractionEmitter::tapsShareVectors(const Tile &tile, int64_t taps) {
+  auto isUsed = [&](OpOperand *input) {
+    return root.payloadUsesValueFromOperand(input);
+  };
+  bool hasWeights = llvm::count_if(root.getDpsInputOperands(), isUsed) > 1;
+  if (hasWeights && isDepthwise(root, nest.roles) &&
+      !fitRegisters(tile.rows + std::min(tile.rows, taps) + 2))
+    return false;
   return llvm::any_of(root.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = root.getMatchingIndexingMap(input);
     return map.isFunctionOfDim(nest.roles.vector) &&
@@ -157,11 +172,36 @@ bool ContractionEmitter::rowsShareElements() {
   });
 }
 
+// Where taps share vectors, in the order of the input's pixels, so that each is
+// loaded once and forgotten soon. `goTo` goes to one of the steps.
+void ContractionEmitter::reduceSteps(unsigned loop, Tile &tile, Rows live,
+                                     Accumulators &sums, int64_t steps,
+                                     llvm::function_ref<void(int64_t)> goTo) {
+  bool sharesVectors = tapsShareVectors(tile, steps);
+  auto [scale, dilation] =
+      sharesVectors ? stepsAlong(loop) : std::pair<int64_t, int64_t>(0, 1);
+  SmallVector<std::tuple<int64_t, int64_t, int64_t>> updates;
+  for (int64_t at = 0; at < steps; at += stepOf(loop)) {
+    Rows rows = liveRows(tile, loop, at, live);
+    for (int64_t row = rows.begin; row < rows.end; ++row)
+      updates.push_back({row * scale + at * dilation, at, row});
+  }
+  llvm::sort(updates);
+  int64_t last = 0;
+  for (auto [pixel, at, row] : updates) {
+    if (!sharesVectors && at != last)
+      endTap();
+    last = at;
+    goTo(at);
+    reduce({}, tile, {row, row + 1}, sums);
+  }
+}
+
 void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
                                         Rows live, Accumulators &sums,
                                         int64_t extent) {
   unsigned loop = loops.front();
-  bool sharesVectors = tapsShareVectors();
+  bool sharesVectors = tapsShareVectors(tile, extent);
   if (loops.size() > 1) {
     for (int64_t at = 0; at < extent; ++at) {
       tile.loops[loop] = number(b, at);
@@ -175,25 +215,8 @@ void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
     }
     return;
   }
-  // Where taps share vectors, in the order of the input's pixels, so that each
-  // is loaded once and forgotten soon.
-  auto [scale, dilation] =
-      sharesVectors ? stepsAlong(loop) : std::pair<int64_t, int64_t>(0, 1);
-  SmallVector<std::tuple<int64_t, int64_t, int64_t>> updates;
-  for (int64_t at = 0; at < extent; at += stepOf(loop)) {
-    Rows rows = liveRows(tile, loop, at, live);
-    for (int64_t row = rows.begin; row < rows.end; ++row)
-      updates.push_back({row * scale + at * dilation, at, row});
-  }
-  llvm::sort(updates);
-  int64_t last = 0;
-  for (auto [pixel, at, row] : updates) {
-    if (!sharesVectors && at != last)
-      endTap();
-    last = at;
-    tile.loops[loop] = number(b, at);
-    reduce({}, tile, {row, row + 1}, sums);
-  }
+  reduceSteps(loop, tile, live, sums, extent,
+              [&](int64_t at) { tile.loops[loop] = number(b, at); });
   // A short loop around it may go as well.
   if (!sharesVectors && (extent > 1 || rowsShareElements()))
     endTap();
@@ -236,6 +259,19 @@ ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
 // its sums; lanes that are told apart take one register more.
 bool ContractionEmitter::isUnrolledInVain(const Tile &tile, size_t sums) {
   return sums >= sumsOfFullTile && (sumsOfRow(tile) == 1 || tile.mask);
+}
+
+// How many taps of a depthwise window a step of its loop does: neighbours share
+// most of what rows read, as far as registers hold it.
+int64_t ContractionEmitter::tapsTogether(ArrayRef<unsigned> loops,
+                                         const Tile &tile) {
+  constexpr int64_t few = 4;
+  return fitRegisters(2 * tile.rows + few) && loops.size() == 1 &&
+                 tile.rows > 1 && tile.border == Tile::Inside && !alongSum &&
+                 isDepthwise(root, nest.roles) &&
+                 stepsAlong(loops.front()).first != 0
+             ? few
+             : 1;
 }
 
 // Whether it is for what is left of rows of unknown number. A single row may be
@@ -330,28 +366,49 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
     std::tie(begin, end) = std::pair(tile.from, tile.to);
   if (const ContractionNest::SizedBorder *window = nest.windowOf(loop))
     std::tie(begin, end) = tapRange(*window, tile);
+  if (int64_t together = tapsTogether(loops, tile); together > 1) {
+    OpFoldResult taps = subtract(b, end, begin);
+    OpFoldResult middle =
+        add(b, begin,
+            multiply(b, floorDivide(b, taps, together), number(b, together)));
+    reduceTaps(loops, tile, live, sums, begin, middle, together);
+    return reduceTaps(loops, tile, live, sums, middle, end, 1);
+  }
+  reduceTaps(loops, tile, live, sums, begin, end, 1);
+}
+
+// `together` at a time.
+void ContractionEmitter::reduceTaps(ArrayRef<unsigned> loops, Tile &tile,
+                                    Rows live, Accumulators &sums,
+                                    OpFoldResult begin, OpFoldResult end,
+                                    int64_t together) {
+  unsigned loop = loops.front();
   auto liveSums = MutableArrayRef<Value>(sums).slice(
       live.begin * sumsOfRow(tile), (live.end - live.begin) * sumsOfRow(tile));
-  auto scfLoop =
-      scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
-                         asValue(b, number(b, stepOf(loop))), liveSums);
+  auto scfLoop = scf::ForOp::create(
+      b, asValue(b, begin), asValue(b, end),
+      asValue(b, number(b, together * stepOf(loop))), liveSums);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(scfLoop.getBody());
     forgetLoads();
     tile.loops[loop] = OpFoldResult(scfLoop.getInductionVar());
     llvm::copy(scfLoop.getRegionIterArgs(), liveSums.begin());
-    if (nest.windowOf(loop) == nest.rowWindow() && loops.size() > 1 &&
-        tile.border == Tile::Clamped && tile.rows > 1)
+    if (together > 1)
+      reduceSteps(loop, tile, live, sums, together,
+                  [&](int64_t at) { values.lookAhead(loop, at); });
+    else if (nest.windowOf(loop) == nest.rowWindow() && loops.size() > 1 &&
+             tile.border == Tile::Clamped && tile.rows > 1)
       reduceTap(loops.drop_front(), tile, live, sums);
     else
       reduce(loops.drop_front(), tile, live, sums);
+    values.lookAhead(loop, 0);
     if (loops.size() == 1)
       prefetchWeights(tile);
     scf::YieldOp::create(b, liveSums);
   }
-  if (loops.size() == 1 &&
-      (isUnrolledInVain(tile, liveSums.size()) || isOfRest(tile)))
+  if (loops.size() == 1 && (isUnrolledInVain(tile, liveSums.size()) ||
+                            isOfRest(tile) || together > 1))
     keepRolled(scfLoop);
   llvm::copy(scfLoop.getResults(), liveSums.begin());
   forgetLoads();

@@ -148,8 +148,8 @@ bool isMostlyBorder(linalg::GenericOp root, const LoopRoles &roles,
     return false;
   RowWindow window{border.scale, border.low, (taps - 1) * border.dilation + 1,
                    taps, size};
-  if (bordersOf(window, extent, rows, isWorthAsking(root, roles, border.tap)) !=
-      RowBorders::Single)
+  if (bordersOf(window, extent, rows, isWorthAsking(root, roles, border.tap),
+                mostBorderCopies(root, roles)) != RowBorders::Single)
     return false;
   for (int64_t row = 0; row < extent; ++row)
     single += !window.isInside(row, 1);

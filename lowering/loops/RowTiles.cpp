@@ -4,9 +4,6 @@
 
 namespace onnxc {
 
-// More copies of the reduction than this cost more in instructions than the
-// border's zeros cost in multiplications.
-constexpr int64_t mostBorderCopies = 32;
 // Code that asks has about three of them; that costs little where all but a few
 // tiles lie inside.
 constexpr int64_t copiesOfAsking = 3, manyTiles = 8;
@@ -75,13 +72,13 @@ bool RowWindow::isInside(int64_t start, int64_t rows) const {
 }
 
 RowBorders bordersOf(const RowWindow &window, int64_t extent, int64_t mostRows,
-                     bool mayAsk) {
+                     bool mayAsk, int64_t mostCopies) {
   int64_t borders = 0, tiles = 0;
   for (RowTiles group : balancedTiles(extent, mostRows))
     for (int64_t i = 0; i < group.count; ++i, ++tiles)
       borders += !window.isInside(group.start + i * group.rows, group.rows);
   bool areFew = borders * manyTiles <= tiles && window.taps > copiesOfAsking;
-  if (borders * window.taps <= mostBorderCopies && !(mayAsk && areFew))
+  if (borders * window.taps <= mostCopies && !(mayAsk && areFew))
     return RowBorders::Peeled;
   return mayAsk ? RowBorders::Asked : RowBorders::Single;
 }

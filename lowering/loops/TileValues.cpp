@@ -259,6 +259,7 @@ TileValues::Address TileValues::address(const Access &access, const void *key,
   }
   if (row)
     term(access.strides[*row], number(b, cell.row));
+  term(access.strides[ahead.first], number(b, ahead.second));
   term(access.strides[vector], alongLanes(access, number(b, column)));
   for (OpFoldResult part : apart)
     moving = add(b, moving, part);

@@ -62,6 +62,10 @@ public:
 
   unsigned panelLoop() const { return loopCount - 1; }
   void setRow(std::optional<unsigned> loop) { row = loop; }
+  // From now on reads are so many iterations of the loop ahead of where it is.
+  void lookAhead(unsigned loop, int64_t iterations) {
+    ahead = {loop, iterations};
+  }
 
   // Finds every argument that `tensor` is made of when it is read at `position`
   // (loops to indices). Fails where an operation has no vector form.
@@ -135,6 +139,7 @@ private:
   llvm::SmallVector<mlir::Value> arguments;
   unsigned loopCount, vector;
   std::optional<unsigned> row;
+  std::pair<unsigned, int64_t> ahead = {0, 0};
   int64_t lanes, columns;
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, Access>> flattened;
   llvm::DenseMap<const void *, mlir::Value> movingParts;

@@ -102,7 +102,8 @@ RowBorders ContractionEmitter::bordersOfRows() {
   const ContractionNest::SizedBorder &border = *nest.rowWindow();
   bool mayAsk = border.padded && isWorthAsking(root, nest.roles, border.tap);
   return bordersOf(*window, *getConstantIntValue(nest.sizes[*nest.row]),
-                   nest.schedule.getRows(), mayAsk);
+                   nest.schedule.getRows(), mayAsk,
+                   mostBorderCopies(root, nest.roles));
 }
 
 std::optional<RowWindow> ContractionEmitter::staticRowWindow() {

@@ -321,6 +321,16 @@ def convolutions():
         yield f"depthwise 31x31{name}", convolution(shape, 20, (31, 31), group=20, sizes=sizes, pads=[15] * 4)
     yield "depthwise 13x21, stride 2, pads that differ", convolution(
         [1, 20, 15, 30], 20, (13, 21), group=20, strides=[1, 2], pads=[7, 13, 5, 9])
+    # Rows whose tiles all end at the image, or hold what lies inside; several taps a step, and what is left of them.
+    for taps, dilation, width in ((27, 1, 14), (12, 1, 70), (13, 1, 29), (9, 3, 100), (10, 2, 61), (11, 1, 7)):
+        beside = (taps - 1) * dilation
+        how = {"group": 24, "dilations": [1, dilation], "pads": [1, beside // 2, 1, beside - beside // 2]}
+        name = f"depthwise 3x{taps}, dilation {dilation}"
+        yield f"{name}, {width} columns", convolution([2, 24, 5, width], 24, (3, taps), **how)
+        yield f"{name}, columns of the run", convolution(
+            [1, 24, 5, "w"], 24, (3, taps), sizes=[[1, 24, 5, columns] for columns in (width, 1, 50, 64)], **how)
+    for shape, sizes in (([2, 24, 100], None), (["n", 24, "l"], [[2, 24, 100], [1, 24, 1], [3, 24, 37], [1, 24, 260]])):
+        yield f"depthwise, 31 taps, {shape}", convolution(shape, 24, (31,), group=24, pads=[15, 15], sizes=sizes)
     yield "21 taps", convolution([1, 12, 30], 20, (21,), pads=[10, 10])
     for name, batch in (("batch", ["n", 16, 20, 20]), ("height and width", [1, 16, "h", "w"])):
         sizes = [[1, 16, 20, 20], [3, 16, 20, 20]] if batch[0] == "n" else [[1, 16, 9, 30], [1, 16, 20, 5]]
