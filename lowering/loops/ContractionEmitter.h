@@ -24,10 +24,11 @@ struct Tile {
   // piece of the reduction with whether it begins and ends the sums.
   mlir::OpFoldResult blockBegin, blockEnd, firstPanel, lastPanel, from, to;
   bool begins = true, ends = true;
-  bool leaves = false;  // a copy of the panel that it reads
-  bool isAll = false;   // of the rows
-  int64_t least = 1;    // rows that there are
-  int64_t together = 1; // panels of a group
+  bool leaves = false;     // a copy of the panel that it reads
+  bool isCutShort = false; // the sum along lanes ends within this step
+  bool isAll = false;      // of the rows
+  int64_t least = 1;       // rows that there are
+  int64_t together = 1;    // panels of a group
 };
 
 // Of the function that code is written to.
@@ -208,7 +209,8 @@ private:
   KernelOp kernel;
   TileValues &values;
   std::optional<TileValues>
-      alongSum; // where lanes lie along the last reduction
+      alongSum;          // where lanes lie along the last reduction
+  mlir::Value restOfSum; // the lanes of its last step; null where that is whole
   const ContractionNest &nest;
   mlir::linalg::GenericOp root;
   int64_t lanes;

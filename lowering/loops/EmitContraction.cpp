@@ -58,6 +58,11 @@ void ContractionEmitter::emit() {
     steps.push_back(PanelsOfGroup);
   else if (nest.schedule.getOuter() == LoopOrder::Pixels)
     steps.push_back(Panels);
+  if (alongSum)
+    if (int64_t rest =
+            *getConstantIntValue(nest.sizes[nest.roles.reductions.back()]) %
+            lanes)
+      restOfSum = firstLanes(b, lanes, number(b, rest));
   Tile tile;
   tile.loops.assign(nest.sizes.size() + 1, number(b, 0));
   walk(steps, tile);

@@ -77,7 +77,7 @@ bool ContractionEmitter::isUnrolled(ArrayRef<unsigned> loops,
     return true;
   int64_t few =
       isDepthwise(root, nest.roles) ? shortDepthwiseReduction : shortReduction;
-  int64_t steps = *extent / stepOf(loop);
+  int64_t steps = llvm::divideCeil(*extent, stepOf(loop));
   return steps == 1 || (loops.size() == 1 && steps <= few);
 }
 
@@ -193,8 +193,10 @@ void ContractionEmitter::reduceSteps(unsigned loop, Tile &tile, Rows live,
       endTap();
     last = at;
     goTo(at);
+    tile.isCutShort = at + stepOf(loop) > steps;
     reduce({}, tile, {row, row + 1}, sums);
   }
+  tile.isCutShort = false;
 }
 
 void ContractionEmitter::reduceUnrolled(ArrayRef<unsigned> loops, Tile &tile,
@@ -366,15 +368,20 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
     std::tie(begin, end) = std::pair(tile.from, tile.to);
   if (const ContractionNest::SizedBorder *window = nest.windowOf(loop))
     std::tie(begin, end) = tapRange(*window, tile);
-  if (int64_t together = tapsTogether(loops, tile); together > 1) {
-    OpFoldResult taps = subtract(b, end, begin);
-    OpFoldResult middle =
-        add(b, begin,
-            multiply(b, floorDivide(b, taps, together), number(b, together)));
-    reduceTaps(loops, tile, live, sums, begin, middle, together);
-    return reduceTaps(loops, tile, live, sums, middle, end, 1);
-  }
-  reduceTaps(loops, tile, live, sums, begin, end, 1);
+  int64_t together = tapsTogether(loops, tile), step = together * stepOf(loop);
+  bool isCutShort = restOfSum && loop == nest.roles.reductions.back();
+  if (together == 1 && !isCutShort)
+    return reduceTaps(loops, tile, live, sums, begin, end, 1);
+  OpFoldResult steps = floorDivide(b, subtract(b, end, begin), step),
+               whole = add(b, begin, multiply(b, steps, number(b, step)));
+  reduceTaps(loops, tile, live, sums, begin, whole, together);
+  if (!isCutShort)
+    return reduceTaps(loops, tile, live, sums, whole, end, 1);
+  tile.loops[loop] = whole;
+  tile.isCutShort = true;
+  reduce({}, tile, live, sums);
+  tile.isCutShort = false;
+  forgetLoads();
 }
 
 // `together` at a time.
@@ -462,13 +469,14 @@ ContractionEmitter::Beside ContractionEmitter::beside(const Tile &tile,
 void ContractionEmitter::accumulateAlongSum(Tile &tile, int64_t row,
                                             Accumulators &sums) {
   Beside beside = this->beside(tile, row);
+  Cell cell{row, 0, tile.isCutShort ? restOfSum : Value()};
   int64_t columns = sumsOfRow(tile);
   Tile at = tile;
   for (int64_t column = 0; column < columns; ++column) {
     at.loops[nest.roles.vector] = number(b, column);
     SmallVector<Value> operands;
     for (OpOperand *input : root.getDpsInputOperands())
-      operands.push_back(read(*alongSum, input, at, {row, 0}, beside));
+      operands.push_back(read(*alongSum, input, at, cell, beside));
     Value &sum = sums[row * columns + column];
     operands.push_back(sum);
     sum = fuseMultiplyAdd(b, values.call(root.getBody(), operands));

@@ -530,7 +530,7 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
   };
   if (!isa<FloatType>(element) || !isStatic(roles.vector) ||
       2 * columns > lanes || !llvm::all_of(roles.reductions, isStatic) ||
-      extents[along] < lanes || extents[along] % lanes)
+      extents[along] < lanes)
     return {};
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
@@ -545,7 +545,9 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
   double sums = 1;
   for (unsigned loop : roles.reductions)
     sums *= extents[loop];
-  double alongSum = columns * (sums / lanes + foldOfLanes);
+  double steps =
+             sums / extents[along] * llvm::divideCeil(extents[along], lanes),
+         alongSum = columns * (steps + foldOfLanes);
   if (alongSum > worthwhile * sums)
     return {};
   // One register is left for what LLVM moves around.

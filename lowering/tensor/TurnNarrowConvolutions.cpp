@@ -3,6 +3,7 @@
 // image is brought to NCHW, which costs one move per element, and the
 // convolution's vectors lie along its innermost loop over pixels.
 #include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/ChannelsFirst.h"
 
@@ -16,8 +17,9 @@ namespace {
 
 // Cycles to move an element of the image or of the result.
 constexpr double move = 0.5;
-// The time that has to be left of what it was.
-constexpr double worthwhile = 0.7;
+// The time that has to be left of what it was, and of that with vectors along
+// the sum.
+constexpr double worthwhile = 0.7, worthwhileOfSums = 0.85;
 
 // The image of a convolution with channels last whose windows move by one along
 // the rows; null if `root` is none.
@@ -64,10 +66,15 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
                     ? 1
                     : pixels / (std::ceil(pixels / lanes) * lanes);
   double both = std::max<int64_t>(target.getFmaPerCycle(), 1);
-  // Vectors of one channel are gathered along the rows instead.
-  double inChannels = outputs == 1 ? sums : sums / both;
   double inRows =
       outputs * sums / (lanes * used * both) + move * (inputs + outputs);
+  if (chooseAlongSum(root, *inferLoopRoles(root), target)) {
+    double steps = sums / inputs * std::ceil(inputs / lanes);
+    return !ShapedType::isDynamic(pixels) &&
+           inRows < worthwhileOfSums * outputs * (steps / both + foldOfLanes);
+  }
+  // Vectors of one channel are gathered along the rows instead.
+  double inChannels = outputs == 1 ? sums : sums / both;
   return inRows < worthwhile * inChannels;
 }
 
@@ -81,7 +88,6 @@ struct TurnNarrowConvolutions
     getOperation().walk([&](linalg::GenericOp root) {
       OpOperand *image = slidingImage(root);
       if (image && root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
-          !chooseAlongSum(root, *inferLoopRoles(root), target) &&
           isFasterInRows(root, image, target))
         narrow.push_back({root, image});
     });

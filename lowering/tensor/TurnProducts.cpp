@@ -109,12 +109,22 @@ std::optional<int64_t> dimensionAlong(AffineMap map, unsigned loop) {
   return found;
 }
 
+// Vectors that hold so many elements. Half ones, of which two are multiplied at
+// once where one whole one is, may be fuller.
+double vectorsOf(int64_t elements, const Product &product) {
+  constexpr int64_t wholeLanes = 16;
+  double whole = llvm::divideCeil(elements, product.lanes);
+  if (product.lanes < wholeLanes || product.perCycle != 1)
+    return whole;
+  return std::min(whole, llvm::divideCeil(elements, product.lanes / 2) / 2.0);
+}
+
 // Cycles where vectors lie along `loop`, but for moves of the result. What they
 // read whose elements lie apart there is moved once, or it is gathered in each
 // step where nothing is shared by rows. Constants lie as they should.
 double cyclesAlong(const Product &product, unsigned loop) {
   linalg::GenericOp root = product.root;
-  double steps = llvm::divideCeil(product.extents[loop], product.lanes);
+  double steps = vectorsOf(product.extents[loop], product);
   for (auto [other, extent] : llvm::enumerate(product.extents))
     if (other != loop)
       steps *= extent;

@@ -376,6 +376,19 @@ def narrow():
             yield f"{name} of {columns} columns", chain([2, 70, 48], first + steps, weights, ranks=3)
             yield f"{name} of {columns} columns, any rows", chain(
                 ["n", 48], first + steps, weights, [[rows, 48] for rows in (1, 2, 19, 300)])
+    # Lanes along sums whose last step is not whole; columns that half vectors hold better.
+    for deep, columns in ((17, 1), (20, 2), (33, 3), (47, 5), (100, 4), (257, 7), (300, 2), (1000, 8), (64, 17), (100, 20), (90, 34)):
+        weights = {"w": normal(deep, columns, scale=0.2), "o": normal(columns)}
+        steps = [("MatMul", "x w", "a", {}), ("Add", "a o", "b", {}), ("Relu", "b", "y", {})]
+        yield f"{columns} columns of sums of {deep}", chain([130, deep], steps, weights)
+        yield f"{columns} columns of sums of {deep}, any rows", chain(
+            ["n", deep], steps, weights, [[rows, deep] for rows in (1, 2, 19, 200)])
+    for deep, columns in ((20, 3), (40, 2), (36, 6)):
+        weights = {"v": normal(deep, deep, 1, 1, scale=0.2), "w": normal(columns, deep, 3, 3, scale=0.1), "o": normal(columns)}
+        steps = [("Conv", "x v", "c", {}), ("Relu", "c", "r", {}), ("Conv", "r w o", "y", {"pads": [1] * 4})]
+        yield f"a convolution of {deep} channels to {columns}", chain([1, deep, 13, 24], steps, weights)
+        yield f"a convolution of {deep} channels to {columns}, any size", chain(
+            ["n", deep, "h", "w"], steps, weights, [[1, deep, 13, 24], [2, deep, 1, 1], [1, deep, 5, 40]])
     for name, steps in (("chosen", [("Greater", "a o", "c", {}), ("Tanh", "r", "t", {}), ("Where", "c t o", "y", {})]),
                         ("counted", [("Greater", "a o", "c", {}), ("Cast", "c", "g", {"to": 1}), ("Softplus", "g", "s", {}),
                                      ("Erf", "g", "e", {}), ("Mul", "s e", "y", {})])):
