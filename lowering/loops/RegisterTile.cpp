@@ -536,12 +536,13 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   unsigned along = roles.reductions.back();
   int64_t columns = extents[roles.vector], lanes = machine.lanes;
+  bool isSingle = rowsOf(root, roles) == 1;
   auto isStatic = [&](unsigned loop) {
     return !ShapedType::isDynamic(extents[loop]);
   };
   if (!isa<FloatType>(element) || !isStatic(roles.vector) ||
-      2 * columns > lanes || !llvm::all_of(roles.reductions, isStatic) ||
-      extents[along] < lanes)
+      (isSingle ? 1 : 2) * columns > lanes ||
+      !llvm::all_of(roles.reductions, isStatic) || extents[along] < lanes)
     return {};
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
@@ -559,11 +560,12 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
   double steps =
              sums / extents[along] * llvm::divideCeil(extents[along], lanes),
          alongSum = columns * (steps + foldOfLanes);
-  if (alongSum > worthwhile * sums)
+  // The only sum of a single row waits for itself.
+  if (alongSum > worthwhile * sums * (isSingle ? latency : 1))
     return {};
   // One register is left for what LLVM moves around.
-  int64_t rows =
-      std::min((machine.registers - columns - 2) / columns, mostRowsOfOneSet);
+  int64_t rows = std::clamp<int64_t>(
+      (machine.registers - columns - 2) / columns, 1, mostRowsOfOneSet);
   return ContractionAttr::get(root.getContext(), rows, lanes, lanes,
                               LoopOrder::Pixels, 0, 1, 0, columns);
 }

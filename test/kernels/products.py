@@ -377,10 +377,11 @@ def narrow():
             yield f"{name} of {columns} columns, any rows", chain(
                 ["n", 48], first + steps, weights, [[rows, 48] for rows in (1, 2, 19, 300)])
     # Lanes along sums whose last step is not whole; columns that half vectors hold better.
-    for deep, columns in ((17, 1), (20, 2), (33, 3), (47, 5), (100, 4), (257, 7), (300, 2), (1000, 8), (64, 17), (100, 20), (90, 34)):
+    for deep, columns in ((17, 1), (20, 2), (33, 3), (47, 5), (100, 4), (257, 7), (300, 2), (1000, 8), (70, 10), (129, 16), (64, 17), (100, 20), (90, 34)):
         weights = {"w": normal(deep, columns, scale=0.2), "o": normal(columns)}
         steps = [("MatMul", "x w", "a", {}), ("Add", "a o", "b", {}), ("Relu", "b", "y", {})]
         yield f"{columns} columns of sums of {deep}", chain([130, deep], steps, weights)
+        yield f"{columns} columns of one sum of {deep}", chain([1, deep], steps, weights)
         yield f"{columns} columns of sums of {deep}, any rows", chain(
             ["n", deep], steps, weights, [[rows, deep] for rows in (1, 2, 19, 200)])
     for deep, columns in ((20, 3), (40, 2), (36, 6)):
