@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -36,25 +37,37 @@ func::FuncOp helperFunction(ImplicitLocOpBuilder &b, Value user, StringRef name,
   return function;
 }
 
-// Calls a scalar function on every lane.
+// A function of vectors that calls the scalar one on every lane.
+func::FuncOp ofVectors(ImplicitLocOpBuilder &b, func::FuncOp function,
+                       ValueRange arguments, TypeRange results) {
+  int64_t lanes = cast<VectorType>(arguments[0].getType()).getNumElements();
+  std::string name = llvm::formatv("{0}_x{1}", function.getName(), lanes);
+  auto ofEach = [&](ImplicitLocOpBuilder &b, ValueRange vectors) {
+    SmallVector<Value> gathered;
+    for (Type type : results)
+      gathered.push_back(arith::ConstantOp::create(b, b.getZeroAttr(type)));
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      SmallVector<Value> scalars;
+      for (Value vector : vectors)
+        scalars.push_back(vector::ExtractOp::create(b, vector, lane));
+      auto call = func::CallOp::create(b, function, scalars);
+      for (auto [all, one] : llvm::zip(gathered, call.getResults()))
+        all = vector::InsertOp::create(b, one, all, lane);
+    }
+    return gathered;
+  };
+  return helperFunction(b, arguments[0], name, arguments.getTypes(), results,
+                        ofEach);
+}
+
+// Calls a scalar function on every lane. Where there are lanes, that is much
+// code for each of many vectors.
 SmallVector<Value> callEach(ImplicitLocOpBuilder &b, func::FuncOp function,
                             ValueRange arguments, TypeRange results) {
-  auto vector = dyn_cast<VectorType>(arguments[0].getType());
-  if (!vector)
-    return SmallVector<Value>(
-        func::CallOp::create(b, function, arguments)->getResults());
-  SmallVector<Value> gathered;
-  for (Type type : results)
-    gathered.push_back(arith::ConstantOp::create(b, b.getZeroAttr(type)));
-  for (int64_t lane = 0; lane < vector.getNumElements(); ++lane) {
-    SmallVector<Value> scalars;
-    for (Value argument : arguments)
-      scalars.push_back(vector::ExtractOp::create(b, argument, lane));
-    auto call = func::CallOp::create(b, function, scalars);
-    for (auto [all, one] : llvm::zip(gathered, call.getResults()))
-      all = vector::InsertOp::create(b, one, all, lane);
-  }
-  return gathered;
+  if (isa<VectorType>(arguments[0].getType()))
+    function = ofVectors(b, function, arguments, results);
+  return SmallVector<Value>(
+      func::CallOp::create(b, function, arguments)->getResults());
 }
 
 //===-- Integers ----------------------------------------------------------===//
