@@ -14,8 +14,8 @@ using namespace mlir;
 namespace onnxc::contraction {
 
 // Operations after the sums of a tile that are less code in a loop, and rows
-// that make one worth it.
-constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4;
+// that make one worth it; of tiles for what is left of rows, those of a vector.
+constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4, longOfRest = 8;
 
 // Parts of vectors are not forwarded from stores to loads, so complete sums
 // with lanes that do not exist wait on the stack.
@@ -71,14 +71,15 @@ bool ContractionEmitter::finishesInLoop(const Tile &tile) {
                  (!kernel.readsOutput(*output) &&
                   getElementTypeOrSelf(output->get().getType()) ==
                       getElementTypeOrSelf(root.getResult(0).getType()));
-  if (!nest.row || tile.rows < fewestRowsInLoop || overlapsAtEnd() ||
-      nest.yieldedPositions.size() > 1 || !isReady)
+  if (!nest.row || tile.rows < (isOfRest(tile) ? 2 : fewestRowsInLoop) ||
+      overlapsAtEnd() || nest.yieldedPositions.size() > 1 || !isReady)
     return false;
   int64_t weight = 0;
   for (auto op : kernel.getBodyBlock()->getOps<linalg::GenericOp>())
     if (root->isBeforeInBlock(op))
       weight += weightOf(op);
-  return weight * tile.rows * tile.vectors >= longEpilogue;
+  return weight * tile.rows * tile.vectors >= longEpilogue ||
+         (isOfRest(tile) && weight >= longOfRest);
 }
 
 // Rows that go through what follows together, so that there are a few vectors.
