@@ -191,6 +191,11 @@ struct LowerGatherND : LowerMoving<GatherNDOp> {
                                       Movement &move) const override {
     const Input &data = move.inputs[0], &indices = move.inputs[1];
     int64_t batch = op.getBatchDims(), depth = indices.sizes.back().get();
+    for (int64_t i = 0; i < batch; ++i)
+      if (failed(require(
+              move.builder, indices.sizes[i] == data.sizes[i], Status::Shape,
+              op, "has batches of other sizes than the data", "indices")))
+        return failure();
     auto inside = [&](Index element, ArrayRef<Index> at) {
       Index size = data.sizes[batch];
       for (int64_t i = 1; i < depth; ++i)

@@ -29,3 +29,23 @@ func.func @what_is_known_to_fail_is_an_error(%x: tensor<2xi64>) -> tensor<2xi64>
       : (tensor<2xi64>, tensor<2xi1>) -> tensor<2xi64>
   return %y : tensor<2xi64>
 }
+
+// -----
+
+// CHECK-LABEL: @batches_of_indices_are_those_of_the_data
+// CHECK: %[[SAME:.*]] = arith.cmpi eq
+// CHECK: onnxc.check %[[SAME]], 1, "node 'g' (GatherND): has batches of other sizes than the data", "indices"
+func.func @batches_of_indices_are_those_of_the_data(%x: tensor<?x7xf32>, %i: tensor<2x1xi64>) -> tensor<2xf32> {
+  %y = "onnx.GatherND"(%x, %i) {batch_dims = 1 : i64} : (tensor<?x7xf32>, tensor<2x1xi64>) -> tensor<2xf32>
+      loc("g"("GatherND"))
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+func.func @batches_that_are_known_to_differ(%x: tensor<1x7xf32>, %i: tensor<2x1xi64>) -> tensor<2xf32> {
+  // expected-error @+2 {{'indices': has batches of other sizes than the data}}
+  // expected-error @+1 {{GatherND is not supported in this form}}
+  %y = "onnx.GatherND"(%x, %i) {batch_dims = 1 : i64} : (tensor<1x7xf32>, tensor<2x1xi64>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
