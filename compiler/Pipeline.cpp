@@ -76,6 +76,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
     addCleanup(pm);
     pm.addPass(foldConstants(options)); // inside of composites
   }
+  pm.addPass(createPropagateStrides());
   pm.addPass(createUngroupChannels());
   pm.addPass(createOnnxToLinalg());
   pm.addPass(createLowerControlFlow());

@@ -206,6 +206,27 @@ def WidenColumns : Pass<"widen-columns", "mlir::ModuleOp"> {
   let dependentDialects = ["onnxc::OnnxDialect"];
 }
 
+def PropagateStrides : Pass<"propagate-strides", "mlir::ModuleOp"> {
+  let summary = "Computes only those pixels of an image that are read";
+  let description = [{
+    A 1x1 convolution of stride 2 reads every second pixel. Where no reader of an image needs more, the convolutions and
+    pools that make it stride instead, through elementwise operations; an operand of these that others need in full, the
+    residual, is sliced. A window of 3x3 that strides costs no more than its transform for all pixels (Winograd).
+
+    ```mlir
+    %a = "onnx.Conv"(%x, %v) : tensor<1x64x56x56xf32>
+    %b = "onnx.Add"(%a, %r) : tensor<1x64x56x56xf32>
+    %y = "onnx.Conv"(%b, %w) <{strides = array<i64: 2, 2>}> : tensor<1x64x28x28xf32>
+    // becomes
+    %a = "onnx.Conv"(%x, %v) <{strides = array<i64: 2, 2>}> : tensor<1x64x28x28xf32>
+    %s = "onnx.Slice"(%r, ...) : tensor<1x64x28x28xf32>
+    %b = "onnx.Add"(%a, %s) : tensor<1x64x28x28xf32>
+    %y = "onnx.Conv"(%b, %w) <{strides = array<i64: 1, 1>}> : tensor<1x64x28x28xf32>
+    ```
+  }];
+  let dependentDialects = ["onnxc::OnnxDialect"];
+}
+
 def UngroupChannels : Pass<"ungroup-channels", "mlir::ModuleOp"> {
   let summary = "Normalizes groups of channels without a view that joins them";
   let description = [{

@@ -7,6 +7,7 @@
 #include "dialects/onnx/Graph.h"
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
+#include "lowering/graph/Elementwise.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace onnxc {
@@ -66,22 +67,6 @@ std::optional<Grouping> groupingOf(ReshapeOp op) {
                   !areEqual(others, behind.drop_front())))
     return std::nullopt;
   return Grouping{plain, to.getRank(), dim, count, channels / count, merged};
-}
-
-// Elements of a result come from those at the same place, counted from the end.
-bool isElementwise(ScalarOpInterface op, int64_t rank) {
-  if (isa<PositionOp>(*op) || op->getNumResults() != 1)
-    return false;
-  return llvm::all_of(llvm::enumerate(op->getOperandTypes()), [&](auto each) {
-    auto type = dyn_cast<RankedTensorType>(each.value());
-    if (!type || type.getRank() > rank)
-      return false;
-    int64_t own = type.getRank();
-    for (int64_t dim = 0; dim < own; ++dim)
-      if (op.block(each.index(), dim, own) != 1)
-        return false;
-    return !own || op.firstDim(each.index(), own, rank) == rank - own;
-  });
 }
 
 class Ungrouping {

@@ -418,6 +418,43 @@ def strided():
                     ends | {"w": normal(inner, columns)})
 
 
+def skipped_pixels():
+    """Images that 1x1 convolutions with strides read, and who makes them; behind them whatever has a size of its own."""
+    def model(shape, nodes, stride, group=1, sizes=None, more=()):
+        dims = len(shape) - 2
+        weights = {"w0": normal(20, 8, *[1] * dims, scale=0.3), "w1": normal(20, 20 // group, *[3] * dims, scale=0.1),
+                   "w2": normal(24, 20, *[1] * dims, scale=0.2), "w3": normal(24, 20, *[1] * dims, seed=5, scale=0.2),
+                   "f": normal(20, *[1] * dims), "b": normal(20)}
+        strides = {"strides": stride}
+        return chain(shape, [("Conv", "x w0", "z", {}), *nodes, ("Conv", "a w2", "c", strides), ("Relu", "c", "r", {}),
+                             ("Conv", "a w3", "d", strides), *(more or [("Add", "r d", "y", {})])], weights, sizes)
+
+    def windows(dims, group, **attributes):
+        return ("Conv", "z w1 b", "v", {"group": group, **(attributes or {"pads": [1] * 2 * dims})})
+
+    for name, image, sizes, stride in (
+            ("", [9, 12], None, [2, 2]), (", one pixel", [1, 1], None, [2, 2]), (", stride 3 and 1", [7, 10], None, [3, 1]),
+            (" of a row", [31], None, [2]), (", three dimensions", [4, 5, 6], None, [2, 2, 3]),
+            (" of the run", ["h", "w"], [(8, 8), (9, 7), (1, 1), (1, 6), (30, 41)], [2, 2]),
+            (", width of the run", [6, "w"], [(6, 2), (6, 33)], [2, 2]),
+            (", a row of the run", ["t"], [(1,), (2,), (40,), (41,)], [4])):
+        dims = len(image)
+        shape, runs = [2, 8, *image], sizes and [[2, 8, *size] for size in sizes]
+        for group in (1, 5, 20):
+            yield f"skipped pixels{name}, 3x3, {group} groups", model(
+                shape, [windows(dims, group), ("Sigmoid", "v", "a", {})], stride, group, runs)
+        for kind in ("MaxPool", "AveragePool"):
+            yield f"skipped pixels{name}, {kind}", model(
+                shape, [(kind, "z", "a", {"kernel_shape": [3] * dims, "pads": [1] * 2 * dims})], stride, 1, runs)
+        chains = [windows(dims, 1), ("Mul", "v f", "m", {}), ("Add", "z m", "s", {}), ("Relu", "s", "a", {})]
+        yield f"skipped pixels{name}, residual", model(shape, chains, stride, 1, runs)
+        yield f"skipped pixels{name}, padded alike", model(
+            shape, [windows(dims, 1, auto_pad="SAME_LOWER"), ("Add", "z v", "a", {})], stride, 1, runs)
+        yield f"pixels{name} that another reader needs", model(
+            shape, chains, stride, 1, runs, [("GlobalAveragePool", "s", "g", {}), ("Conv", "g w2", "h", {}),
+                                             ("Add", "r d", "e", {}), ("Mul", "e h", "y", {})])
+
+
 def siblings():
     """Heads of one image, their maps one after another."""
     for name, shape, sizes in (("three heads", [2, 16, 9, 11], None),
@@ -660,5 +697,5 @@ def regions():
             [2, 19, 50, 60], [("RoiAlign", "x r b", "y", attributes)], {"r": 5 * edges[:1], "b": np.int64([1])})
 
 
-KINDS = (folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, siblings, pyramids, lone_windows, lone_convolutions, pools,
-         transposed_convolutions, blocks, samples, regions)
+KINDS = (folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, skipped_pixels, siblings, pyramids,
+         lone_windows, lone_convolutions, pools, transposed_convolutions, blocks, samples, regions)
