@@ -643,7 +643,8 @@ def ExpandMath : Pass<"expand-math", "mlir::ModuleOp"> {
   let description = [{
     An object has no undefined symbol, so nothing may become a call of the C library. Each function is a formula of
     `loops/math`, to 4 units in the last place (tanh and erf 5). Where the target has no vectors, rounding is replaced
-    too, and a fused multiply-add where it has none.
+    too, and a fused multiply-add where it has none. Quotients of vectors of i64 by a number are products with its
+    reciprocal.
 
     ```mlir
     %y = math.rsqrt %x : vector<8xf32>

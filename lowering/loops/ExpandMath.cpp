@@ -7,6 +7,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/math/Double.h"
 #include "lowering/loops/math/Functions.h"
+#include "lowering/loops/math/Quotient.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -373,6 +374,9 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     // Machines with vectors round in one instruction.
     if (target && target.getVectorBits() == 0)
       addRounding(patterns);
+    // In narrower vectors one lane after another is as fast.
+    if (target && target.getVectorBits() >= 256)
+      addQuotientPatterns(patterns);
     if (!hasScale)
       patterns.add<ExpandScale>(&getContext());
     else

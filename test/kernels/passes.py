@@ -692,5 +692,17 @@ def folded_scales():
     yield "sixty convolutions and their normalizations", chain([2, 4, 3, 5], nodes, weights)
 
 
+def quotients():
+    """Of integers of 64 bits by a number."""
+    for divisor in (3, 7, -7, 10, 1000, -641, 6700417, 16, 2 ** 40 + 1, -2 ** 62 - 1, 2 ** 63 - 1, -2 ** 63):
+        for name, scale in (("large", 2e18), ("small", 3e4)):
+            steps = [("Mul", "x scale", "s", {}), ("Cast", "s", "i", {"to": 7})]
+            for op in ("Div", "Mod"):  # digits of a float hold 2^20
+                steps += [(op, "i divisor", op, {}), ("Mod", f"{op} digits", f"{op}d", {}),
+                          ("Cast", f"{op}d", f"{op}f", {"to": 1})]
+            yield f"quotients by {divisor}, {name}", chain([3, 77], [*steps, ("Concat", "Divf Modf", "y", {"axis": 0})], {
+                "scale": np.float32(scale), "divisor": np.int64(divisor), "digits": np.int64(2 ** 20)})
+
+
 KINDS = (rows, shifted_windows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
-         kept_slices, computed_positions, resized_images, folded_scales)
+         kept_slices, computed_positions, resized_images, folded_scales, quotients)

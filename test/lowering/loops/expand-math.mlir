@@ -280,3 +280,32 @@ func.func @exp_or_zero_at_another_limit(%x: vector<8xf32>) -> vector<8xf32> {
   %y = arith.select %less, %zero, %power : vector<8xi1>, vector<8xf32>
   return %y : vector<8xf32>
 }
+
+// -----
+
+// Four products make the upper half of one, and one more the remainder.
+// CHECK-LABEL: @a_remainder_of_a_vector_is_made_of_products
+// CHECK-NOT: arith.remsi
+// CHECK-COUNT-5: arith.muli {{.*}} : vector<8xi64>
+// CHECK-NOT: arith.muli
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "x86-64-v4", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64, heap = true, has_f16 = true>} {
+  func.func @a_remainder_of_a_vector_is_made_of_products(%x: vector<8xi64>) -> vector<8xi64> {
+    %c = arith.constant dense<7> : vector<8xi64>
+    %y = arith.remsi %x, %c : vector<8xi64>
+    return %y : vector<8xi64>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @powers_of_two_are_shifts
+// CHECK: arith.divsi
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "x86-64-v4", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64, heap = true, has_f16 = true>} {
+  func.func @powers_of_two_are_shifts(%x: vector<8xi64>) -> vector<8xi64> {
+    %c = arith.constant dense<-8> : vector<8xi64>
+    %y = arith.divsi %x, %c : vector<8xi64>
+    return %y : vector<8xi64>
+  }
+}
