@@ -142,9 +142,18 @@ private:
       strides.assign(strides.size(), 1);
     if (!window && !mayStride(op, strides))
       return;
-    if (window)
+    if (window) {
+      limit(strides, *window);
       windows[op] = *window;
+    }
     read[result] = strides;
+  }
+
+  // Strides beyond 32 bits are none.
+  static void limit(Strides &strides, const Window &window) {
+    for (auto [i, dim] : llvm::enumerate(window))
+      if (strides[i + 2] > INT32_MAX / dim.stride.get())
+        strides[i + 2] = 1;
   }
 
   // Nothing where a reader needs all.

@@ -98,3 +98,11 @@ func.func @nothing_to_stride(%x: tensor<1x8x8xf32>, %v: tensor<8x8x1xf32>) -> te
   %y = "onnx.Conv"(%a, %v) {strides = array<i64: 2>} : (tensor<1x8x8xf32>, tensor<8x8x1xf32>) -> tensor<1x8x4xf32>
   return %y : tensor<1x8x4xf32>
 }
+
+// CHECK-LABEL: @too_large_a_stride
+// CHECK-COUNT-2: strides = array<i64: 65536>
+func.func @too_large_a_stride(%x: tensor<1x1x9xf32>, %v: tensor<1x1x1xf32>) -> tensor<1x1x1xf32> {
+  %a = "onnx.Conv"(%x, %v) {strides = array<i64: 65536>} : (tensor<1x1x9xf32>, tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
+  %y = "onnx.Conv"(%a, %v) {strides = array<i64: 65536>} : (tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
+  return %y : tensor<1x1x1xf32>
+}
