@@ -155,7 +155,7 @@ func.func @usual_powers_take_no_special_case(%x: vector<8xf32>, %y: vector<8xf32
 // CHECK-LABEL: @large_quotients_call_a_function_of_the_module
 // CHECK: arith.divf
 // CHECK: scf.if
-// CHECK-COUNT-4: call @remainder_f32
+// CHECK: call @remainder_f32_x4
 // CHECK: else
 // CHECK-NOT: call
 // CHECK: return
@@ -166,8 +166,10 @@ func.func @large_quotients_call_a_function_of_the_module(%x: vector<4xf32>, %y: 
 
 // CHECK-LABEL: @far_arguments_of_sine_call_a_function_of_the_module
 // CHECK: scf.if
-// CHECK-COUNT-4: call @reduce_half_pi_f32
+// CHECK: call @reduce_half_pi_f32_x4
 // CHECK: func.func private @reduce_half_pi_f32(%{{.*}}: f32) -> (f32, i32)
+// CHECK: func.func private @reduce_half_pi_f32_x4(%{{.*}}: vector<4xf32>) -> (vector<4xf32>, vector<4xi32>)
+// CHECK-COUNT-4: call @reduce_half_pi_f32(
 func.func @far_arguments_of_sine_call_a_function_of_the_module(%x: vector<4xf32>) -> vector<4xf32> {
   %y = math.sin %x : vector<4xf32>
   return %y : vector<4xf32>
