@@ -387,7 +387,9 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
     return entry.second.group || entry.second.edge;
   });
   Collapser collapser(b, nest, values, arguments, ranges);
-  if (isPlain)
+  // Lanes along a sum have a vector of partial sums for each of the columns
+  // that the schedule counts.
+  if (isPlain && !nest.schedule.getPartial())
     collapser.collapseInto(roles.vector, {&nest.batches});
   chooseRow(nest, values, collapser);
   values.setRow(nest.row);

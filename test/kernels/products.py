@@ -376,6 +376,13 @@ def narrow():
             yield f"{name} of {columns} columns", chain([2, 70, 48], first + steps, weights, ranks=3)
             yield f"{name} of {columns} columns, any rows", chain(
                 ["n", 48], first + steps, weights, [[rows, 48] for rows in (1, 2, 19, 300)])
+    # Matrices of a batch by one vector: along sums, columns of a matrix are not those of the next one.
+    for batch, columns, deep in ((2, 2, 48), (2, 5, 33), (3, 7, 40), (4, 1, 64)):
+        yield f"{batch} matrices of {columns} x {deep} by a vector", chain(
+            [deep], [("MatMul", "w x", "y", {})], {"w": normal(batch, columns, deep)}, ranks=2)
+        yield f"{batch} matrices of {columns} x {deep} by rows", chain(
+            ["b", deep], [("Einsum", "w x", "y", {"equation": "gnk,bk->bgn"})], {"w": normal(batch, columns, deep)},
+            [[b, deep] for b in (1, 3, 20)], 3)
     # Lanes along sums whose last step is not whole; columns that half vectors hold better.
     for deep, columns in ((17, 1), (20, 2), (33, 3), (47, 5), (100, 4), (257, 7), (300, 2), (1000, 8), (70, 10), (129, 16), (64, 17), (100, 20), (90, 34)):
         weights = {"w": normal(deep, columns, scale=0.2), "o": normal(columns)}
