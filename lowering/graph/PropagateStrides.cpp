@@ -149,8 +149,10 @@ private:
     read[result] = strides;
   }
 
-  // Strides beyond 32 bits are none.
+  // Windows have strides along the dimensions of the image only, of 32 bits. A
+  // reader of more dimensions may see the channels as rows of pixels.
   static void limit(Strides &strides, const Window &window) {
+    strides[0] = strides[1] = 1;
     for (auto [i, dim] : llvm::enumerate(window))
       if (strides[i + 2] > INT32_MAX / dim.stride.get())
         strides[i + 2] = 1;

@@ -453,6 +453,17 @@ def skipped_pixels():
         yield f"pixels{name} that another reader needs", model(
             shape, chains, stride, 1, runs, [("GlobalAveragePool", "s", "g", {}), ("Conv", "g w2", "h", {}),
                                              ("Add", "r d", "e", {}), ("Mul", "e h", "y", {})])
+    # Channels of a window that its reader has as rows of pixels.
+    row = [("Conv", "x v", "c", {}), ("Add", "c o", "a", {}), ("Conv", "a w", "y", {"strides": [2, 2]})]
+    weights = {"v": normal(6, 5, 1), "o": normal(1, 4, 6, 16), "w": normal(3, 4, 1, 1)}
+    yield "skipped channels of a row", chain([4, 5, 16], row, weights, ranks=4)
+    yield "skipped channels of a row, pooled", chain([4, 6, 16], [
+        ("MaxPool", "x", "p", {"kernel_shape": [3], "pads": [1, 1]}), ("Add", "p o", "a", {}),
+        ("MaxPool", "a", "y", {"kernel_shape": [1, 1], "strides": [2, 2]})], {"o": normal(1, 4, 6, 16)}, ranks=4)
+    yield "skipped channels of a row of any size", chain(["n", 6, "t"], [
+        ("MaxPool", "x", "p", {"kernel_shape": [3], "pads": [1, 1]}), ("Add", "p o", "a", {}),
+        ("MaxPool", "a", "y", {"kernel_shape": [1, 1], "strides": [2, 2]})], {"o": normal(1, 4, 6, 16)},
+        [[4, 6, 16], [1, 6, 16]], 4)
 
 
 def siblings():
