@@ -329,7 +329,7 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       roles.reductions.push_back(loop);
-  // Taps that rows share come innermost.
+  // Loops that run once are no taps that rows might share.
   if (isDepthwise(root, roles))
     std::stable_partition(
         roles.reductions.begin(), roles.reductions.end(),

@@ -71,8 +71,11 @@ bool ContractionEmitter::finishesInLoop(const Tile &tile) {
                  (!kernel.readsOutput(*output) &&
                   getElementTypeOrSelf(output->get().getType()) ==
                       getElementTypeOrSelf(root.getResult(0).getType()));
+  // Fewer rows of more vectors may be more than wait on the stack.
+  bool fits = tile.rows * tile.vectors * lanes <=
+              nest.schedule.getRows() * nest.schedule.getColumns();
   if (!nest.row || tile.rows < (isOfRest(tile) ? 2 : fewestRowsInLoop) ||
-      overlapsAtEnd() || nest.yieldedPositions.size() > 1 || !isReady)
+      overlapsAtEnd() || nest.yieldedPositions.size() > 1 || !isReady || !fits)
     return false;
   int64_t weight = 0;
   for (auto op : kernel.getBodyBlock()->getOps<linalg::GenericOp>())

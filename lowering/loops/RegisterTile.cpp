@@ -273,13 +273,15 @@ int64_t pixelsReached(linalg::GenericOp root, const LoopRoles &roles) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   if (tapsAlongVectors(root, roles) != 1)
     return ShapedType::kDynamic;
-  int64_t pixels = extents[roles.pixels.back()];
+  int64_t row = extents[roles.pixels.back()], rows = 1;
   for (unsigned loop : ArrayRef(roles.reductions).drop_back())
-    if (ShapedType::isDynamic(pixels) || ShapedType::isDynamic(extents[loop]))
+    if (ShapedType::isDynamic(extents[loop]))
       return ShapedType::kDynamic;
     else
-      pixels *= extents[loop];
-  return pixels == extents[roles.pixels.back()] ? 0 : pixels;
+      rows *= extents[loop];
+  if (ShapedType::isDynamic(row))
+    return ShapedType::kDynamic;
+  return rows == 1 ? 0 : rows * row;
 }
 
 // Whether one vector of each pixel that a depthwise window reaches stays in the
@@ -351,6 +353,13 @@ bool liesAlong(AffineMap map, unsigned loop) {
          llvm::none_of(map.getResults().drop_back(), [&](AffineExpr index) {
            return index.isFunctionOfDim(loop);
          });
+}
+
+// Whether the kernel would find the ends of the last dimension by itself.
+bool isPaddedLast(Value input) {
+  auto pad = input.getDefiningOp<tensor::PadOp>();
+  return pad && (!isConstantIntValue(pad.getMixedLowPad().back(), 0) ||
+                 !isConstantIntValue(pad.getMixedHighPad().back(), 0));
 }
 
 // Rows in which all these loops are one, but for outer ones of unknown extent
@@ -549,8 +558,9 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
     bool isConstant = constantBehind(input->get()) &&
                       map.isProjectedPermutation() &&
                       map.isFunctionOfDim(along);
-    bool isRead =
-        map.isFunctionOfDim(roles.vector) ? isConstant : liesAlong(map, along);
+    bool isRead = map.isFunctionOfDim(roles.vector)
+                      ? isConstant
+                      : liesAlong(map, along) && !isPaddedLast(input->get());
     if (!isRead || getElementTypeOrSelf(input->get()) != element)
       return {};
   }

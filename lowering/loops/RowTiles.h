@@ -54,7 +54,7 @@ struct RowWindow {
 // all, which asks each tap; or its rows are computed one by one.
 enum class RowBorders { Peeled, Asked, Single };
 
-// `mayAsk` where a tap is enough work to be asked; of peeled tiles there are
+// `mayAsk` where a tap is enough work to be asked; peeled tiles have at most
 // `mostCopies` taps.
 RowBorders bordersOf(const RowWindow &window, int64_t extent, int64_t mostRows,
                      bool mayAsk, int64_t mostCopies);

@@ -38,7 +38,8 @@ OpOperand *slidingImage(linalg::GenericOp root) {
 }
 
 // Compares cycles per pixel: multiply-adds of vectors, of which two are done at
-// once, and in NCHW the moves of the image and of the result.
+// once, and in NCHW the moves of the image and of the result. Where vectors may
+// lie along the sum, so that they need no columns, pixels have to be known.
 bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
                     TargetAttr target) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();

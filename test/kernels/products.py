@@ -383,8 +383,18 @@ def narrow():
         yield f"{batch} matrices of {columns} x {deep} by rows", chain(
             ["b", deep], [("Einsum", "w x", "y", {"equation": "gnk,bk->bgn"})], {"w": normal(batch, columns, deep)},
             [[b, deep] for b in (1, 3, 20)], 3)
+    # A padded sum, of rows, of one row and of the channels of windows.
+    for deep, behind, columns, rows in ((37, 6, 3, 8), (28, 4, 3, 8), (100, 7, 6, 1)):
+        for name, pads in (("behind", [0, 0, 0, behind]), ("in front", [0, behind, 0, 0])):
+            yield f"{columns} columns of {rows} sums of {deep}, {behind} padded {name}", chain(
+                [rows, deep], [("Pad", "x pads", "p", {}), ("MatMul", "p w", "y", {})],
+                {"pads": np.int64(pads), "w": normal(deep + behind, columns, scale=0.2)})
+    yield "a convolution of padded channels to three", chain(
+        [1, 29, 9, 14], [("Relu", "x", "r", {}), ("Pad", "r pads", "p", {}), ("Conv", "p w", "y", {"pads": [1] * 4})],
+        {"pads": np.int64([0, 0, 0, 0, 0, 8, 0, 0]), "w": normal(3, 37, 3, 3, scale=0.1)})
     # Lanes along sums whose last step is not whole; columns that half vectors hold better.
-    for deep, columns in ((17, 1), (20, 2), (33, 3), (47, 5), (100, 4), (257, 7), (300, 2), (1000, 8), (70, 10), (129, 16), (64, 17), (100, 20), (90, 34)):
+    for deep, columns in ((17, 1), (20, 2), (33, 3), (47, 5), (100, 4), (257, 7), (300, 2), (1000, 8), (70, 10), (129, 16),
+                          (64, 17), (100, 20), (90, 34)):
         weights = {"w": normal(deep, columns, scale=0.2), "o": normal(columns)}
         steps = [("MatMul", "x w", "a", {}), ("Add", "a o", "b", {}), ("Relu", "b", "y", {})]
         yield f"{columns} columns of sums of {deep}", chain([130, deep], steps, weights)
