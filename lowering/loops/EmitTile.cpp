@@ -263,17 +263,16 @@ bool ContractionEmitter::isUnrolledInVain(const Tile &tile, size_t sums) {
   return sums >= sumsOfFullTile && (sumsOfRow(tile) == 1 || tile.mask);
 }
 
-// How many taps of a depthwise window a step of its loop does: neighbours share
-// most of what rows read, as far as registers hold it.
+// How many taps of a depthwise window a step of its loop does, as far as
+// registers hold what rows read: neighbours of taps side by side share it.
 int64_t ContractionEmitter::tapsTogether(ArrayRef<unsigned> loops,
                                          const Tile &tile) {
   constexpr int64_t few = 4;
-  return fitRegisters(2 * tile.rows + few) && loops.size() == 1 &&
-                 tile.rows > 1 && tile.border == Tile::Inside && !alongSum &&
-                 isDepthwise(root, nest.roles) &&
-                 stepsAlong(loops.front()).first != 0
-             ? few
-             : 1;
+  if (loops.size() > 1 || alongSum || tile.rows == 1 ||
+      tile.border != Tile::Inside || !isDepthwise(root, nest.roles))
+    return 1;
+  bool slides = stepsAlong(loops.front()).first != 0;
+  return slides && fitRegisters(2 * tile.rows + few) ? few : 1;
 }
 
 // Whether it is for what is left of rows of unknown number. A single row may be

@@ -273,15 +273,15 @@ int64_t pixelsReached(linalg::GenericOp root, const LoopRoles &roles) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   if (tapsAlongVectors(root, roles) != 1)
     return ShapedType::kDynamic;
-  int64_t row = extents[roles.pixels.back()], rows = 1;
+  int64_t row = extents[roles.pixels.back()], taps = 1;
   for (unsigned loop : ArrayRef(roles.reductions).drop_back())
     if (ShapedType::isDynamic(extents[loop]))
       return ShapedType::kDynamic;
     else
-      rows *= extents[loop];
+      taps *= extents[loop];
   if (ShapedType::isDynamic(row))
     return ShapedType::kDynamic;
-  return rows == 1 ? 0 : rows * row;
+  return taps == 1 ? 0 : taps * row;
 }
 
 // Whether one vector of each pixel that a depthwise window reaches stays in the
