@@ -531,7 +531,8 @@ def FormLineKernels : Pass<"form-line-kernels", "mlir::ModuleOp"> {
   let description = [{
     In a kernel `#onnxc.lines` a row of the pool follows the rows of the convolution that its windows have, which are in
     the cache then; they lie in a line buffer, and the convolution's result never exists as a whole. Rows that two windows
-    share are kept. What tasks begin with they compute by themselves.
+    share are kept. What tasks begin with they compute by themselves. A depthwise convolution is taken for a pool where
+    L2 does not hold its image and all behind L2 is far, and on bare machines where that saves memory.
 
     ```mlir
     %c = onnxc.kernel #onnxc.contraction<...> ins(%x, %w : ...) outs(%e : tensor<1x112x112x64xf32>) { ... }

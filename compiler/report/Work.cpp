@@ -468,9 +468,9 @@ Method methodOfKernel(KernelOp kernel) {
     return {hasProducts ? "row kernel with products" : "row kernel", loops, ""};
   }
   if (isa<LinesAttr>(attribute)) {
-    KernelOp producer = *kernel.getBodyBlock()->getOps<KernelOp>().begin();
-    Method made = methodOfKernel(producer);
-    return {made.algorithm + " and pooling",
+    auto parts = llvm::to_vector(kernel.getBodyBlock()->getOps<KernelOp>());
+    Method made = methodOfKernel(parts.front());
+    return {made.algorithm + " and " + methodOfKernel(parts.back()).algorithm,
             made.schedule + ", by way of a line buffer", ""};
   }
   if (auto schedule = dyn_cast<SquaresAttr>(attribute))

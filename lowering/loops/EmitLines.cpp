@@ -48,7 +48,8 @@ FailureOr<ImageAccess> accessOf(KernelOp pool, OpOperand &image) {
     return root->payloadUsesValueFromOperand(input);
   };
   if (use.getOwner() != *root || !root->isDpsInput(&use) ||
-      llvm::count_if(root->getDpsInputOperands(), isRead) != 1)
+      (llvm::count_if(root->getDpsInputOperands(), isRead) != 1 &&
+       !isDepthwise(*root, *inferLoopRoles(*root))))
     return failure();
   access.map = root->getMatchingIndexingMap(&use);
   return access;
