@@ -298,8 +298,8 @@ def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let description = [{
     Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices,
     concatenations and branches let a transpose pass when all their full operands have it; reductions and contractions
-    read through it, but for convolutions that would fetch each of many channels from another line of the cache or
-    whose lanes can lie along the sum without it; constants are reordered. Reshapes and the model's border stop it.
+    read through it, but for convolutions that would fetch each of many channels, or channels that share few sets of the
+    first cache, from another line, and those whose lanes can lie along the sum without it; constants are reordered. Reshapes and the model's border stop it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -398,7 +398,7 @@ def FoldDilations : Pass<"fold-dilations", "mlir::ModuleOp"> {
   let summary = "Makes convolutions of smaller images of dilated ones, for Winograd's filtering";
   let description = [{
     A 3x3 window whose taps are d apart slides over every d-th row and column: d x d images, to which pixels are copied,
-    and from which results are copied back. Where `transform-filters` will choose Winograd's filtering for them, and of
+    and from which results are copied back. What is NCHW is moved to NHWC first. Where `transform-filters` will choose Winograd's filtering for them, and of
     images of unknown size where d is at most 8.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];

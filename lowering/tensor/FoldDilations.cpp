@@ -1,11 +1,13 @@
 // Winograd's filtering is for windows whose taps are neighbours. Those that are
 // d apart meet pixels of every d-th row and column only: d x d smaller images,
 // each with windows of neighbours. Moving pixels there and back costs two
-// copies.
+// copies, which put channels last on their way.
 #include "dialects/onnx/Constants.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/IndexMath.h"
 #include "lowering/tensor/SquareConvolutions.h"
+#include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -34,7 +36,8 @@ constexpr double mostComputed = 1.2;
 constexpr int64_t mostOfUnknown = 8;
 
 struct DilatedConvolution {
-  Value source;                       // [N, Hi, Wi, C]
+  Value source; // [N, Hi, Wi, C], or [N, C, Hi, Wi]
+  bool channelsFirst;
   std::pair<int64_t, int64_t> before; // zeros above and left of it
   int64_t dilation;
   int64_t rows, columns, channels; // of the result
@@ -47,14 +50,16 @@ struct Sizes {
 };
 
 // Whether the root's loops are these, its taps so far apart.
-bool isDilated(linalg::GenericOp root, int64_t dilation) {
+bool isDilated(linalg::GenericOp root, int64_t dilation, bool channelsFirst) {
   MLIRContext *context = root.getContext();
   auto dim = [&](unsigned loop) { return getAffineDimExpr(loop, context); };
   auto mapOf = [&](ArrayRef<AffineExpr> indices) {
     return AffineMap::get(loopCount, 0, indices, context);
   };
-  Maps expected = {mapOf({dim(N), dim(H) + dim(KH) * dilation,
-                          dim(W) + dim(KW) * dilation, dim(C)}),
+  AffineExpr row = dim(H) + dim(KH) * dilation,
+             column = dim(W) + dim(KW) * dilation;
+  Maps expected = {channelsFirst ? mapOf({dim(N), dim(C), row, column})
+                                 : mapOf({dim(N), row, column, dim(C)}),
                    mapOf({dim(M), dim(C), dim(KH), dim(KW)}),
                    mapOf({dim(N), dim(H), dim(W), dim(M)})};
   return dilation > 1 && Maps(root.getIndexingMapsArray()) == expected;
@@ -67,17 +72,21 @@ FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
   AffineMap map = root.getIndexingMapsArray().front();
   if (!weights || weights.isSplat() || map.getNumResults() != 4)
     return failure();
-  int64_t dilation = coefficient(map.getResult(1), KH);
-  if (!isDilated(root, dilation) || extents[KH] != 3 || extents[KW] != 3)
+  bool channelsFirst = isa<AffineDimExpr>(map.getResult(1));
+  unsigned rows = channelsFirst ? 2 : 1;
+  int64_t dilation = coefficient(map.getResult(rows), KH);
+  if (!isDilated(root, dilation, channelsFirst) || extents[KH] != 3 ||
+      extents[KW] != 3)
     return failure();
-  DilatedConvolution conv{image,      {0, 0},     dilation,
-                          extents[H], extents[W], extents[M]};
+  DilatedConvolution conv{image,      channelsFirst, {0, 0},    dilation,
+                          extents[H], extents[W],    extents[M]};
   if (auto pad = image.getDefiningOp<tensor::PadOp>()) {
     llvm::SmallBitVector padded = pad.getPaddedDims();
-    if (!isPaddedWithKnownZeros(pad) || padded.test(0) || padded.test(3))
+    if (!isPaddedWithKnownZeros(pad) || padded.test(0) ||
+        padded.test(channelsFirst ? 1 : 3))
       return failure();
     conv.source = pad.getSource();
-    conv.before = {pad.getStaticLow()[1], pad.getStaticLow()[2]};
+    conv.before = {pad.getStaticLow()[rows], pad.getStaticLow()[rows + 1]};
   }
   return conv;
 }
@@ -116,14 +125,19 @@ Value partsOf(ImplicitLocOpBuilder &b, const DilatedConvolution &conv,
   auto [above, left] = conv.before;
   OpFoldResult rows = add(b, of.partRows, number(b, 2)),
                columns = add(b, of.partColumns, number(b, 2));
+  Value source = conv.source;
   SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, b.getLoc(), conv.source);
+      tensor::getMixedSizes(b, b.getLoc(), source);
+  if (conv.channelsFirst) {
+    source = transposed(b, b.getLoc(), source, {0, 2, 3, 1});
+    sizes = {sizes[0], sizes[2], sizes[3], sizes[1]};
+  }
   auto behind = [&](OpFoldResult parts, int64_t before, OpFoldResult size) {
     return subtract(b, multiply(b, parts, number(b, d)),
                     add(b, size, number(b, before)));
   };
   Value padded =
-      paddedWithZeros(b, conv.source,
+      paddedWithZeros(b, source,
                       {{},
                        {number(b, above), behind(rows, above, sizes[1])},
                        {number(b, left), behind(columns, left, sizes[2])},
@@ -197,4 +211,34 @@ struct FoldDilations : impl::FoldDilationsBase<FoldDilations> {
 };
 
 } // namespace
+
+bool isFilteredInParts(linalg::GenericOp root) {
+  auto module = root->getParentOfType<ModuleOp>();
+  FailureOr<DilatedConvolution> conv = failure();
+  if (isFoldable(root, loopCount) && !isStrict(module) && !isSmall(module))
+    conv = match(root);
+  if (failed(conv) || !isWorthParts(*conv) ||
+      ShapedType::isDynamicShape(root.getStaticLoopRanges()))
+    return false;
+  ImplicitLocOpBuilder b(root.getLoc(), root);
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  int64_t d = conv->dilation, images = extents[N] * d * d,
+          rows = llvm::divideCeil(conv->rows, d),
+          columns = llvm::divideCeil(conv->columns, d);
+  Type element = getElementTypeOrSelf(root.getResult(0));
+  Value image = tensor::EmptyOp::create(
+            b, ArrayRef<int64_t>{images, rows + 2, columns + 2, extents[C]},
+            element),
+        start = tensor::EmptyOp::create(
+            b, ArrayRef<int64_t>{images, rows, columns, conv->channels},
+            element);
+  linalg::GenericOp parts =
+      squareConvolution(b, root, image, root.getDpsInputs()[1], start);
+  if (parts)
+    parts.erase();
+  for (Value value : {image, start})
+    value.getDefiningOp()->erase();
+  return parts != nullptr;
+}
+
 } // namespace onnxc

@@ -22,6 +22,7 @@
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/PermuteConstant.h"
+#include "lowering/tensor/SquareConvolutions.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -296,27 +297,65 @@ bool wouldGatherWindows(GenericOp op, AffineMap map, AffineMap ofSource) {
          });
 }
 
-// Lines that may wait in caches for the next columns. Planes of images that
-// only the run knows may lie pages apart: then they share one set of the first
-// cache and some of the second, and short tiles fetch each line several times.
-int64_t waitingLines(RankedTensorType source, unsigned dim, TargetAttr target) {
+// Lines that may wait in caches for the next columns, of channels that lie
+// behind each other along `dim` of an image. Those of images that only the run
+// knows may lie pages apart: then they share one set of the first cache and
+// some of the second, and short tiles fetch each line several times.
+int64_t waitingLines(RankedTensorType image, unsigned dim, TargetAttr target) {
   int64_t lines = target.getL1Bytes() / lineBytes / 2;
-  bool isKnown = llvm::none_of(source.getShape().drop_front(dim + 1),
+  bool isKnown = llvm::none_of(image.getShape().drop_front(dim + 1),
                                ShapedType::isDynamic);
   return isKnown ? lines : std::min(lines, target.getL2Bytes() / pageBytes / 2);
 }
 
+// Whether channels lie so far apart that those of one pixel share sets of the
+// first cache which hold few of them. Side by side they would fill a line.
+bool shareFewSets(RankedTensorType image, unsigned dim, TargetAttr target) {
+  ArrayRef<int64_t> plane = image.getShape().drop_front(dim + 1);
+  int64_t channels = image.getDimSize(dim),
+          bytes = llvm::divideCeil(image.getElementTypeBitWidth(), 8);
+  if (ShapedType::isDynamicShape(plane) || channels * bytes < lineBytes)
+    return false;
+  int64_t pitch = ShapedType::getNumElements(plane) * bytes;
+  return pitch % lineBytes == 0 &&
+         channels > setsAtPitch(pitch) * waysOfL1(target.getL1Bytes());
+}
+
+// The taps of a window, without the channels that `step` walks.
+struct Taps {
+  int64_t all = 1, rows = 1; // rows of the source that they lie in
+  bool slide = false;
+};
+
+Taps tapsOf(GenericOp op, AffineMap ofSource, AffineExpr step) {
+  Taps taps;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (!linalg::isReductionIterator(kind) || extents[loop] <= 1 ||
+        step == getAffineDimExpr(loop, op.getContext()))
+      continue;
+    taps.all *= extents[loop];
+    if (!ofSource.getResults().back().isFunctionOfDim(loop))
+      taps.rows *= extents[loop];
+  }
+  taps.slide = llvm::any_of(ofSource.getResults(), [](AffineExpr index) {
+    return !isa<AffineDimExpr, AffineConstantExpr>(index);
+  });
+  return taps;
+}
+
 // Whether every step of a convolution's sum would fetch another line of the
-// source, more of them than wait for the next columns. With few columns that
-// costs less than moving the image, which also takes memory.
+// source, more of them than wait for the next columns: each row of taps has its
+// own of each channel. With few columns and taps that costs less than moving
+// the image, which also takes memory.
 bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource,
-                     RankedTensorType source) {
-  constexpr int64_t fewestColumns = 128;
+                     Value source) {
+  constexpr int64_t fewestProducts = 128; // with each element
   auto module = op->getParentOfType<ModuleOp>();
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   AffineMap output = op.getIndexingMapsArray().back();
   if (!target || !target.getVectorBits() || isSmall(module) ||
-      op.getNumReductionLoops() < 3 || map.getNumResults() == 0 ||
+      op.getNumReductionLoops() < 2 || map.getNumResults() == 0 ||
       output.getNumResults() == 0)
     return false;
   auto step = dyn_cast<AffineDimExpr>(map.getResults().back());
@@ -329,8 +368,23 @@ bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource,
   if (!dim || *dim + 1 == ofSource.getNumResults())
     return false;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  return extents[step.getPosition()] > waitingLines(source, *dim, target) &&
-         extents[column.getPosition()] >= fewestColumns;
+  int64_t channels = extents[step.getPosition()],
+          columns = extents[column.getPosition()];
+  Taps taps = tapsOf(op, ofSource, step);
+  if (ShapedType::isDynamic(channels) || ShapedType::isDynamic(columns) ||
+      !taps.slide)
+    return false;
+  if (auto pad = source.getDefiningOp<tensor::PadOp>())
+    source = pad.getSource(); // padding is no copy
+  auto image = cast<RankedTensorType>(source.getType());
+  // Winograd's transforms read each line once, and few sets are no matter to
+  // products of pixels, which turn such rows by themselves.
+  if (taps.all == 1 || isFiltered(op, target))
+    return channels > waitingLines(image, *dim, target) &&
+           columns >= fewestProducts;
+  return (channels * taps.rows > waitingLines(image, *dim, target) ||
+          shareFewSets(image, *dim, target)) &&
+         columns * taps.all >= fewestProducts;
 }
 
 // Whether lanes of a convolution can lie along its sum as `map` reads the
@@ -372,9 +426,7 @@ struct ReadThroughTranspose : OpRewritePattern<GenericOp> {
       AffineMap ofSource = mapOfSource(map, producer.getPermutation());
       if (wouldGatherWindows(op, map, ofSource) ||
           wouldTurnSums(op, map, ofSource) ||
-          wouldFetchLines(
-              op, map, ofSource,
-              cast<RankedTensorType>(producer.getInput().getType())))
+          wouldFetchLines(op, map, ofSource, producer.getInput()))
         continue;
       map = ofSource;
       operand->set(producer.getInput());

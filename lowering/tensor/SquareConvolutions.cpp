@@ -1,5 +1,6 @@
 #include "lowering/tensor/SquareConvolutions.h"
 #include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/ConstantViews.h"
 #include "lowering/loops/IndexMath.h"
 #include "lowering/loops/Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -77,14 +78,25 @@ GenericOp squareConvolution(ImplicitLocOpBuilder &b, GenericOp root,
   return {};
 }
 
+bool isFiltered(GenericOp root, TargetAttr target) {
+  auto module = root->getParentOfType<ModuleOp>();
+  FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
+  return succeeded(conv) && !isStrict(module) && !isSmall(module) &&
+         constantBehind(conv->filter->get()) && chooseWinograd(*conv, target);
+}
+
+bool isFoldable(GenericOp op, unsigned loops) {
+  return op.getNumLoops() == loops && op.getNumReductionLoops() > 1 &&
+         op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1;
+}
+
 void forEachConvolution(ModuleOp module, unsigned loops,
                         llvm::function_ref<void(GenericOp)> fold) {
   if (isStrict(module) || isSmall(module))
     return;
   SmallVector<GenericOp> roots;
   module.walk([&](GenericOp op) {
-    if (op.getNumLoops() == loops && op.getNumReductionLoops() > 1 &&
-        op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1)
+    if (isFoldable(op, loops))
       roots.push_back(op);
   });
   llvm::for_each(roots, fold);

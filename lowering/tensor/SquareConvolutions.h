@@ -6,6 +6,12 @@
 
 namespace onnxc {
 
+// Whether Winograd's filtering is for it as it is.
+bool isFiltered(mlir::linalg::GenericOp root, TargetAttr target);
+
+// Whether fold-dilations will make images of it that are filtered so.
+bool isFilteredInParts(mlir::linalg::GenericOp root);
+
 // Whether so many zeros are put around an image as is known here.
 bool isPaddedWithKnownZeros(mlir::tensor::PadOp pad);
 
@@ -26,6 +32,9 @@ mlir::linalg::GenericOp squareConvolution(mlir::ImplicitLocOpBuilder &b,
                                           mlir::linalg::GenericOp root,
                                           mlir::Value image, mlir::Value filter,
                                           mlir::Value start);
+
+// Whether it has as many loops as a convolution with so many, and operands.
+bool isFoldable(mlir::linalg::GenericOp op, unsigned loops);
 
 // Calls `fold` with every convolution of `module` that has so many loops, if
 // filters may be transformed there.

@@ -2,13 +2,11 @@
 // operations, or a branch of one. With channels last they read it as it is, but
 // their result has to be moved. So vectors lie along its rows where that takes
 // less time.
-#include "dialects/onnxc/ModuleOptions.h"
-#include "lowering/ConstantViews.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/Contraction.h"
-#include "lowering/loops/Winograd.h"
 #include "lowering/tensor/ChannelsFirst.h"
+#include "lowering/tensor/SquareConvolutions.h"
 
 using namespace mlir;
 
@@ -33,14 +31,6 @@ OpOperand *imageInRows(linalg::GenericOp root) {
       cast<AffineDimExpr>(output.drop_back().back()).getPosition();
   AffineExpr along = root.getMatchingIndexingMap(image).getResults().back();
   return along.isFunctionOfDim(column) ? image : nullptr;
-}
-
-// Whether Winograd's filtering is for it, whose vectors are of channels.
-bool isFiltered(linalg::GenericOp root, TargetAttr target) {
-  auto module = root->getParentOfType<ModuleOp>();
-  FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
-  return succeeded(conv) && !isStrict(module) && !isSmall(module) &&
-         constantBehind(conv->filter->get()) && chooseWinograd(*conv, target);
 }
 
 struct Extents {
@@ -113,7 +103,7 @@ struct TurnLoneConvolutions
       if (image && getElementTypeOrSelf(image->get()).isF32() &&
           root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
           goesChannelsFirst(root.getResult(0)) && !isFiltered(root, target) &&
-          isFasterInRows(root, image, target))
+          !isFilteredInParts(root) && isFasterInRows(root, image, target))
         lone.push_back(root);
     });
     for (linalg::GenericOp root : lone)

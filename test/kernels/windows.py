@@ -186,6 +186,14 @@ def convolutions():
     yield "nine taps, two output channels", convolution([2, 24, 100], 2, (9,), pads=[4, 4])
     yield "3x3, stride 2", convolution([1, 24, 15, 18], 32, (3, 3), strides=[2, 2], **same)
     yield "3x3, dilated", convolution([1, 24, 17, 17], 16, (3, 3), dilations=[2, 2], pads=[2] * 4)
+    for shape in ([1, 40, 16, 32], [2, 36, 19, 21]):
+        for taps in ((3, 3), (5, 5)):
+            yield f"{taps[0]}x{taps[1]}, dilated, channels first, {shape}", convolution(
+                shape, 40, taps, before=False, dilations=[2, 2], pads=[taps[0] - 1] * 4)
+    for taps, stride, size in ((1, 1, 70), (3, 2, 131), (3, 1, 50)):
+        weights = {"w": normal(136, 520, taps, scale=0.03), "b": normal(136)}
+        yield f"{taps} of a row of 520 channels, stride {stride}", chain([1, 520, size], [
+            ("Conv", "x w b", "c", {"strides": [stride], "pads": [taps // 2] * 2}), ("Relu", "c", "y", {})], weights)
     yield "5x3, stride 2 and 1", convolution([1, 16, 17, 20], 16, (5, 3), strides=[2, 1], pads=[2, 1, 2, 1])
     yield "7x7, first layer", convolution([1, 3, 37, 41], 20, (7, 7), before=False, strides=[2, 2], pads=[3] * 4)
     yield "3x3, channels in front", convolution([1, 32, 20, 20], 32, (3, 3), before=False, **same)

@@ -1,5 +1,6 @@
 // RUN: onnxc-opt %s --fold-dilations | FileCheck %s
 
+#first = affine_map<(n, h, w, m, kh, kw, c) -> (n, c, h + kh * 2, w + kw * 2)>
 #image = affine_map<(n, h, w, m, kh, kw, c) -> (n, h + kh * 2, w + kw * 2, c)>
 #far = affine_map<(n, h, w, m, kh, kw, c) -> (n, h + kh * 12, w + kw * 12, c)>
 #filter = affine_map<(n, h, w, m, kh, kw, c) -> (m, c, kh, kw)>
@@ -34,6 +35,32 @@ func.func @unknown_image(%x: tensor<1x?x?x64xf32>, %h: index, %w: index) -> tens
     linalg.yield %t : f32
   } -> tensor<1x?x?x64xf32>
   return %y : tensor<1x?x?x64xf32>
+}
+
+// Channels that come first are moved behind the pixels before anything is put around them.
+// CHECK-LABEL: @channels_first
+// CHECK: %[[NHWC:.*]] = linalg.transpose ins(%arg0 : {{.*}} permutation = [0, 2, 3, 1]
+// CHECK: tensor.pad %[[NHWC]] low[0, 2, 2, 0]
+// CHECK: linalg.generic {indexing_maps = [#[[PARTS]],
+// CHECK: linalg.generic {indexing_maps = [#[[SQUARE]], {{.*}} outs({{.*}} : tensor<4x32x32x64xf32>)
+func.func @channels_first(%x: tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32> {
+  %filter = arith.constant dense_resource<f> : tensor<64x64x3x3xf32>
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[0, 0, 2, 2] high[0, 0, 2, 2] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x64x64x64xf32> to tensor<1x64x68x68xf32>
+  %e = tensor.empty() : tensor<1x64x64x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
+  %y = linalg.generic {indexing_maps = [#first, #filter, #result], iterator_types = ["parallel", "parallel", "parallel",
+      "parallel", "reduction", "reduction", "reduction"]}
+      ins(%padded, %filter : tensor<1x64x68x68xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<1x64x64x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x64x64xf32>
+  return %y : tensor<1x64x64x64xf32>
 }
 
 // Of taps so far apart the parts of most images would be too small.

@@ -407,6 +407,98 @@ func.func @channels_of_the_run_are_moved(%x: tensor<192x7x?xf32>, %w: tensor<1x1
   return %y : tensor<7x?x128xf32>
 }
 
+// Five rows of taps take five lines of each of 64 channels, and 25 taps use an element often enough for few columns.
+// CHECK-LABEL: @channels_of_windows_are_moved
+// CHECK: %[[NHWC:.*]] = linalg.transpose ins(%arg0
+// CHECK: linalg.generic {{.*}} ins(%[[NHWC]], %arg1
+func.func @channels_of_windows_are_moved(%x: tensor<64x15x15xf32>, %w: tensor<5x5x64x16xf32>)
+    -> tensor<11x11x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<15x15x64xf32>
+  %t = linalg.transpose ins(%x : tensor<64x15x15xf32>) outs(%e : tensor<15x15x64xf32>) permutation = [1, 2, 0]
+  %e2 = tensor.empty() : tensor<11x11x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<11x11x16xf32>) -> tensor<11x11x16xf32>
+  %y = linalg.generic {indexing_maps = [#pixels, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+       ins(%t, %w : tensor<15x15x64xf32>, tensor<5x5x64x16xf32>)
+       outs(%start : tensor<11x11x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<11x11x16xf32>
+  return %y : tensor<11x11x16xf32>
+}
+
+// With two columns the elements of a window are not used that often.
+// CHECK-LABEL: @windows_of_few_columns
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1
+func.func @windows_of_few_columns(%x: tensor<64x15x15xf32>, %w: tensor<5x5x64x2xf32>)
+    -> tensor<11x11x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<15x15x64xf32>
+  %t = linalg.transpose ins(%x : tensor<64x15x15xf32>) outs(%e : tensor<15x15x64xf32>) permutation = [1, 2, 0]
+  %e2 = tensor.empty() : tensor<11x11x2xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<11x11x2xf32>) -> tensor<11x11x2xf32>
+  %y = linalg.generic {indexing_maps = [#pixels, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+       ins(%t, %w : tensor<15x15x64xf32>, tensor<5x5x64x2xf32>)
+       outs(%start : tensor<11x11x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<11x11x2xf32>
+  return %y : tensor<11x11x2xf32>
+}
+
+// Planes of 4 KiB: all channels share a set of the first cache, which holds eight lines.
+// CHECK-LABEL: @channels_in_one_set_are_moved
+// CHECK: %[[NHWC:.*]] = linalg.transpose ins(%arg0
+// CHECK: linalg.generic {{.*}} ins(%[[NHWC]], %arg1
+func.func @channels_in_one_set_are_moved(%x: tensor<16x32x32xf32>, %w: tensor<5x5x16x16xf32>)
+    -> tensor<28x28x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32x32x16xf32>
+  %t = linalg.transpose ins(%x : tensor<16x32x32xf32>) outs(%e : tensor<32x32x16xf32>) permutation = [1, 2, 0]
+  %e2 = tensor.empty() : tensor<28x28x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<28x28x16xf32>) -> tensor<28x28x16xf32>
+  %y = linalg.generic {indexing_maps = [#pixels, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+       ins(%t, %w : tensor<32x32x16xf32>, tensor<5x5x16x16xf32>)
+       outs(%start : tensor<28x28x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<28x28x16xf32>
+  return %y : tensor<28x28x16xf32>
+}
+
+// Of fewer channels a line would not be full.
+// CHECK-LABEL: @few_channels_in_one_set
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1
+func.func @few_channels_in_one_set(%x: tensor<12x32x32xf32>, %w: tensor<5x5x12x16xf32>)
+    -> tensor<28x28x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32x32x12xf32>
+  %t = linalg.transpose ins(%x : tensor<12x32x32xf32>) outs(%e : tensor<32x32x12xf32>) permutation = [1, 2, 0]
+  %e2 = tensor.empty() : tensor<28x28x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e2 : tensor<28x28x16xf32>) -> tensor<28x28x16xf32>
+  %y = linalg.generic {indexing_maps = [#pixels, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+       ins(%t, %w : tensor<32x32x12xf32>, tensor<5x5x12x16xf32>)
+       outs(%start : tensor<28x28x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<28x28x16xf32>
+  return %y : tensor<28x28x16xf32>
+}
+
 // What a head of an attention reads of one product for queries, keys and values: dimensions of one may lie anywhere.
 // CHECK-LABEL: @dimensions_of_one_stop_nothing
 // CHECK: %[[HEADS:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1, 2], [3], [4]] : tensor<1x9x1x4x8xf32> into tensor<9x4x8xf32>
