@@ -591,8 +591,8 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
 def KeepPanels : Pass<"keep-panels", "mlir::ModuleOp"> {
   let summary = "Gives products of two computed matrices room for panels of the second one";
   let description = [{
-    Rows of a panel of columns lie as far apart as rows of the matrix: each in a page of its own, and all in the same few
-    sets of the caches. The first tile of rows that meets a panel leaves a dense copy of it in scratch, a second output
+    Rows of a panel of columns lie as far apart as rows of the matrix: each in a page of its own, more of them than a core
+    remembers, or all in the same few sets of the caches. The first tile of rows that meets a panel leaves a dense copy of it in scratch, a second output
     that the kernel yields as it got it, for all tiles that follow.
 
     ```mlir

@@ -24,6 +24,7 @@ def products():
     yield "wide product", chain([300, 600], [("MatMul", "x w", "y", {})], {"w": normal(600, 192, scale=0.05)})
     yield "product of two computed matrices, copied panels", computed_product(130, 1000, 256)
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
+    yield "product of two computed matrices, panels in many pages", computed_product(70, 500, 333)
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
     # Sums that walk across rows which share few sets of the caches.

@@ -1,6 +1,7 @@
 // RUN: onnxc-opt --keep-panels %s | FileCheck %s
 
 #panels = #onnxc.contraction<rows = 2, columns = 16, vector = 8, outer = panels>
+#lines = #onnxc.contraction<rows = 2, columns = 32, vector = 16, outer = panels>
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
@@ -29,6 +30,65 @@ func.func @rows_that_collide(%A: tensor<8x64xf32>, %B: tensor<64x64xf32>) -> ten
     onnxc.yield %sum : tensor<8x64xf32>
   } -> tensor<8x64xf32>
   return %r : tensor<8x64xf32>
+}
+
+// 512 rows of 333 columns lie in 167 pages, which vectors as long as a line would ask for again and again.
+// CHECK-LABEL: @rows_in_many_pages
+// CHECK: %[[ROOM:.*]] = tensor.empty() : tensor<16384xf32>
+// CHECK: onnxc.kernel {{.*}} outs(%{{.*}}, %[[ROOM]] : tensor<8x333xf32>, tensor<16384xf32>)
+func.func @rows_in_many_pages(%A: tensor<8x512xf32>, %B: tensor<512x333xf32>) -> tensor<8x333xf32> {
+  %C = tensor.empty() : tensor<8x333xf32>
+  %r = onnxc.kernel #lines ins(%A, %B : tensor<8x512xf32>, tensor<512x333xf32>) outs(%C : tensor<8x333xf32>) {
+  ^bb0(%a: tensor<8x512xf32>, %b: tensor<512x333xf32>, %c: tensor<8x333xf32>):
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<8x512xf32>, tensor<512x333xf32>) outs(%c : tensor<8x333xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<8x333xf32>
+    onnxc.yield %sum : tensor<8x333xf32>
+  } -> tensor<8x333xf32>
+  return %r : tensor<8x333xf32>
+}
+
+// Half as long vectors take half as many, and 300 rows lie in 98 pages.
+// CHECK-LABEL: @short_vectors
+// CHECK-NOT: tensor<8192xf32>
+// CHECK: return
+func.func @short_vectors(%A: tensor<8x512xf32>, %B: tensor<512x333xf32>) -> tensor<8x333xf32> {
+  %C = tensor.empty() : tensor<8x333xf32>
+  %r = onnxc.kernel #panels ins(%A, %B : tensor<8x512xf32>, tensor<512x333xf32>) outs(%C : tensor<8x333xf32>) {
+  ^bb0(%a: tensor<8x512xf32>, %b: tensor<512x333xf32>, %c: tensor<8x333xf32>):
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<8x512xf32>, tensor<512x333xf32>) outs(%c : tensor<8x333xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<8x333xf32>
+    onnxc.yield %sum : tensor<8x333xf32>
+  } -> tensor<8x333xf32>
+  return %r : tensor<8x333xf32>
+}
+
+// CHECK-LABEL: @rows_in_few_pages
+// CHECK-NOT: tensor<9600xf32>
+// CHECK: return
+func.func @rows_in_few_pages(%A: tensor<8x300xf32>, %B: tensor<300x333xf32>) -> tensor<8x333xf32> {
+  %C = tensor.empty() : tensor<8x333xf32>
+  %r = onnxc.kernel #lines ins(%A, %B : tensor<8x300xf32>, tensor<300x333xf32>) outs(%C : tensor<8x333xf32>) {
+  ^bb0(%a: tensor<8x300xf32>, %b: tensor<300x333xf32>, %c: tensor<8x333xf32>):
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<8x300xf32>, tensor<300x333xf32>) outs(%c : tensor<8x333xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<8x333xf32>
+    onnxc.yield %sum : tensor<8x333xf32>
+  } -> tensor<8x333xf32>
+  return %r : tensor<8x333xf32>
 }
 
 // Rows of 72 columns do not; and six rows of A are three tiles only.
