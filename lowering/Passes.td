@@ -317,8 +317,9 @@ def TurnLoneWindows : Pass<"turn-lone-windows", "mlir::ModuleOp"> {
 def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let summary = "Leaves convolutions alone in NCHW";
   let description = [{
-    After `propagate-layouts`. A convolution of an image that is NCHW and whose result is wanted so runs along the rows of
-    NCHW where a count of cycles finds that faster than with channels last and a transpose behind it.
+    After `propagate-layouts`. A convolution of an image that is NCHW and whose result is wanted so, or split into phases
+    of a larger image, runs along the rows of NCHW where a count of cycles finds that faster than with channels last and a
+    transpose behind it. Not where Winograd's filtering is for it, perhaps in parts (`fold-dilations`).
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

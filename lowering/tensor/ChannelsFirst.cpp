@@ -68,7 +68,22 @@ static Value partOfPadded(Operation *user, Value value) {
              : Value();
 }
 
-bool goesChannelsFirst(Value result) {
+// Whether channels, as several dimensions, leave the innermost place.
+static bool movesPhases(Operation *user) {
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(user);
+  if (!expand || !expand->hasOneUse())
+    return false;
+  auto groups = expand.getReassociationIndices();
+  bool areChannels =
+      llvm::all_of(ArrayRef(groups).drop_back(),
+                   [](auto &group) { return group.size() == 1; });
+  auto transpose = dyn_cast<linalg::TransposeOp>(*expand->getUsers().begin());
+  return areChannels && transpose &&
+         transpose.getPermutation().back() != groups.back().back();
+}
+
+// Whether the result goes nowhere but to what `isLast` is for.
+static bool goesTo(Value result, llvm::function_ref<bool(Operation *)> isLast) {
   int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
   llvm::SetVector<Value> values;
   values.insert(result);
@@ -78,7 +93,7 @@ bool goesChannelsFirst(Value result) {
   for (size_t i = 0; i < values.size(); ++i)
     for (Operation *user : values[i].getUsers()) {
       auto next = dyn_cast<linalg::GenericOp>(user);
-      if (isTranspose(user, channelsFirst(rank))) {
+      if (isLast(user)) {
         goes = true;
       } else if (next && isElementwise(next) && next.getNumLoops() == rank) {
         operations.push_back(next);
@@ -103,6 +118,15 @@ bool goesChannelsFirst(Value result) {
   return goes && llvm::all_of(operations, readsNothingElse) &&
          llvm::all_of(joined, isOwn);
 }
+
+bool goesChannelsFirst(Value result) {
+  int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+  return goesTo(result, [&](Operation *user) {
+    return isTranspose(user, channelsFirst(rank));
+  });
+}
+
+bool goesToPhases(Value result) { return goesTo(result, movesPhases); }
 
 void runChannelsFirst(linalg::GenericOp root, OpOperand *image) {
   ImplicitLocOpBuilder b(root.getLoc(), root);

@@ -16,6 +16,11 @@ bool comesChannelsFirst(mlir::Value image);
 // operations that read nothing of its size beside it, and through padding.
 bool goesChannelsFirst(mlir::Value result);
 
+// The same of a result whose channels are split and become phases of the rows
+// and columns of a larger image, as a transposed convolution's: they are moved
+// whatever their order is.
+bool goesToPhases(mlir::Value result);
+
 // The input of a convolution that has the batch and the image in the dimensions
 // in which the result has them, and what is summed, its channels, in
 // `channelDim`; null if `root` is none.

@@ -72,9 +72,9 @@ std::optional<Extents> extentsOf(linalg::GenericOp root, OpOperand *image) {
 }
 
 // Compares cycles for an image: multiply-adds of vectors, and with channels
-// last the moves of the result.
-bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
-                    TargetAttr target) {
+// last the moves of the result, unless it is moved anyway.
+bool isFasterInRows(linalg::GenericOp root, OpOperand *image, TargetAttr target,
+                    bool isMoved) {
   std::optional<Extents> extents = extentsOf(root, image);
   // Narrower machines pay for each lane of a masked access.
   if (!extents || (extents->slides && target.getVectorBits() < 256))
@@ -87,7 +87,7 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
                   (extents->sums * vectors / perCycle + rest * maskedStore);
   double inChannels = std::ceil(extents->channels / lanes) * extents->sums *
                           extents->rows * extents->pixels / perCycle +
-                      cyclesOfTranspose * extents->outputs();
+                      (isMoved ? 0 : cyclesOfTranspose * extents->outputs());
   return inRows < worthwhile * inChannels;
 }
 
@@ -100,10 +100,13 @@ struct TurnLoneConvolutions
     SmallVector<linalg::GenericOp> lone;
     getOperation().walk([&](linalg::GenericOp root) {
       OpOperand *image = imageInRows(root);
-      if (image && getElementTypeOrSelf(image->get()).isF32() &&
-          root.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
-          goesChannelsFirst(root.getResult(0)) && !isFiltered(root, target) &&
-          !isFilteredInParts(root) && isFasterInRows(root, image, target))
+      if (!image || !getElementTypeOrSelf(image->get()).isF32() ||
+          !root.getOutputs()[0].getDefiningOp<linalg::FillOp>() ||
+          isFiltered(root, target) || isFilteredInParts(root))
+        return;
+      bool isMoved = goesToPhases(root.getResult(0));
+      if ((isMoved || goesChannelsFirst(root.getResult(0))) &&
+          isFasterInRows(root, image, target, isMoved))
         lone.push_back(root);
     });
     for (linalg::GenericOp root : lone)

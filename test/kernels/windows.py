@@ -233,6 +233,11 @@ def convolutions():
                 yield f"ConvTranspose of {shape} to {maps} maps, {kernel}, {attributes}{', bias' * bias}", chain(
                     shape, [("ConvTranspose", "x w b" if bias else "x w", "t", attributes), ("Tanh", "t", "y", {})], weights,
                     [known])
+    for kernel, stride in (((4, 4), 2), ((2, 2), 2), ((3, 4), 3)):
+        for width in (32, 41):  # rows of whole vectors, and not
+            yield f"ConvTranspose of rows of {width} to three maps, {kernel}, stride {stride}", chain(
+                [2, 20, 6, width], [("ConvTranspose", "x w b", "t", {"strides": [stride] * 2}), ("Relu", "t", "y", {})],
+                {"w": normal(20, 3, *kernel, scale=0.1), "b": normal(3)})
     yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
     yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
     for name, filters, group, kernel in (("3x3", 40, 1, (3, 3)), ("5x5, odd sizes", 23, 1, (5, 5)),
