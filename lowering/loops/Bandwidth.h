@@ -28,6 +28,10 @@ inline constexpr double farBytesPerCycle = 8;
 inline bool isBehindCaches(int64_t bytes, TargetAttr target) {
   return bytes > 2 * target.getL2Bytes();
 }
+// Whether a mesh lies behind L2, from which a core gets little.
+inline bool isFarFromMemory(TargetAttr target) {
+  return target.getMemoryBytesPerCycle() < farBytesPerCycle;
+}
 // Instructions that make one sum of a vector of partial sums.
 inline constexpr double foldOfLanes = 6;
 // To move an element of an image between channels first and last, in cycles.

@@ -58,7 +58,7 @@ const char *whyNotWindows(const Lines &lines, int64_t bufferBytes,
     return savesMemory(lines, bufferBytes)
                ? nullptr
                : "no less memory would be taken at once";
-  if (target.getMemoryBytesPerCycle() >= farBytesPerCycle)
+  if (!isFarFromMemory(target))
     return "what L2 does not hold comes back soon enough";
   auto image = cast<RankedTensorType>(lines.image->get().getType());
   return bytesOf(image) <= target.getL2Bytes() ? "L2 holds the image" : nullptr;

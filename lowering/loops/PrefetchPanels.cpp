@@ -142,7 +142,7 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
   bool areInL3 = weightsBytes(module) <= l3Bytes / 2;
   if (target.getL2BytesPerCycle() >= lineBytes) {
     bool isBehind = isBehindCaches(bytes, target),
-         isFar = target.getMemoryBytesPerCycle() < farBytesPerCycle;
+         isFar = isFarFromMemory(target);
     if (isBehind && isFar && rows > 1)
       return Ahead{128 << 10, 1, TileValues::Cache::Second};
     if (isBehind && !isFar && !areInL3 && rows == 1 && vectorsOfLine == 1)
