@@ -398,11 +398,19 @@ std::string contraction(linalg::GenericOp root) {
   if (!isSumOfProducts(root))
     return slides(root) ? "pooling" : "reduction";
   FailureOr<LoopRoles> roles = inferLoopRoles(root);
-  bool isDepthwise = succeeded(roles) && slides(root);
-  for (OpOperand *input : root.getDpsInputOperands())
-    isDepthwise =
-        isDepthwise &&
-        root.getMatchingIndexingMap(input).isFunctionOfDim(roles->vector);
+  bool isDepthwise = succeeded(roles) && slides(root), isGrouped = false;
+  if (isDepthwise) {
+    SmallVector<int64_t> extents = root.getStaticLoopRanges();
+    isGrouped = llvm::any_of(roles->batches,
+                             [&](unsigned loop) { return extents[loop] != 1; });
+  }
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    isGrouped |= isDepthwise && llvm::any_of(map.getResults(), groupIndex);
+    isDepthwise = isDepthwise && map.isFunctionOfDim(roles->vector);
+  }
+  if (isGrouped)
+    return "grouped convolution";
   if (isDepthwise)
     return "depthwise convolution";
   Window window = windowOf(root);

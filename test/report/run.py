@@ -424,6 +424,21 @@ def check_algorithms(model, machine):
             expect(algorithm in found, f"{name} with {flag}: {found}")
 
 
+def check_groups(machine):
+    """Groups in the lanes of a vector, groups that fill vectors, and those of one channel each, have names of their own."""
+    model, path = WORK / "groups.textproto", WORK / "groups.json"
+    for count, algorithm in ((16, "grouped convolution"), (2, "grouped convolution"), (64, "depthwise convolution"),
+                             (1, "direct convolution")):
+        rest = ints("pads", 2, 2, 2, 2) + ints("kernel_shape", 5, 5) + f'attribute {{ name: "group" type: INT i: {count} }}'
+        shape = (1, 64, 14, 14)
+        model.write_text(network(shape, weight("w", 64, 64 // count, 5, 5) + node("Conv", "conv", ["x", "w"], rest),
+                                 "conv.out"))
+        run(BIN / "onnxc", model, *machine, "-o", WORK / "groups.o", f"--report={path}")
+        found = [region["algorithm"] for region in json.loads(path.read_text())["regions"]]
+        expect(algorithm in found and not any("convolution" in other for other in found if other != algorithm),
+               f"{count} groups: {found}")
+
+
 def check_dynamic(model):
     """Numbers are those of --hint, and onnxc-run --profile measures the object for any size at that of --dim."""
     path, machine = WORK / "dynamic.json", ["--target=x86_64-linux-gnu", "--mcpu=x86-64-v4"]
@@ -595,6 +610,7 @@ def main():
     two = WORK / "two.textproto"
     two.write_text(two_convolutions())
     check_algorithms(two, machine)
+    check_groups(machine)
     dynamic = WORK / "dynamic.textproto"
     dynamic.write_text(two_convolutions("h"))
     check_dynamic(dynamic)
