@@ -271,21 +271,20 @@ static void orderPixels(linalg::GenericOp root, SmallVector<unsigned> &pixels,
 }
 
 // Whether a single input is summed, which lies side by side for each element of
-// the result, and with what is one number for each: a fold, whose lanes lie
-// along the sum.
+// the result, and with what is one number for each or for several: a fold,
+// whose lanes lie along the sum.
 static bool foldsRows(linalg::GenericOp root, unsigned vector) {
   SmallVector<utils::IteratorType> kinds = root.getIteratorTypesArray();
   OpOperand *summed = nullptr;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
-    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
-        !dependsOn(map, vector))
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
       return false;
     bool isSummed = llvm::any_of(llvm::enumerate(kinds), [&](auto kind) {
       return kind.value() == utils::IteratorType::reduction &&
              dependsOn(map, kind.index());
     });
-    if (isSummed && summed)
+    if (isSummed && (summed || !dependsOn(map, vector)))
       return false;
     if (isSummed)
       summed = input;

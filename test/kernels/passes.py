@@ -633,6 +633,16 @@ def norms():
         yield f"groups of channels by {name}", chain([2, 24, 5, 7], around(*norm), weights)
         yield f"groups of channels by {name}, any image", chain(
             ["n", 24, "h", "w"], around(*norm), weights, [[1, 24, 1, 1], [2, 24, 5, 7], [1, 24, 17, 16]])
+    for shape, image in (([2, 24, 700], None), ([3, 24, 40, 40], None), ([2, 24, 3, 5], None),
+                         (["n", 24, "l"], [[1, 24, 1], [2, 24, 700]])):
+        for groups in (1, 2, 8):
+            one = {"g": np.int64([0, groups, -1]), "o": normal(groups), "z": normal(groups, seed=5),
+                   "c": normal(24, *[1] * (len(shape) - 2)), "d": normal(24), "e": normal(24, seed=5)}
+            yield f"{groups} groups of all of {shape}, by InstanceNormalization", chain(shape, [
+                ("Reshape", "x g", "r", {}), ("InstanceNormalization", "r o z", "n", {}), ("Shape", "x", "s", {}),
+                ("Reshape", "n s", "i", {}), ("Mul", "i c", "y", {})], one, image)
+            yield f"{groups} groups of all of {shape}", chain(shape, [
+                ("GroupNormalization", "x d e", "y", {"num_groups": groups})], one, image)
     for width in (2, 4, 9, 16, 21, 33, 77, 130, 256, 300, 1001):
         for op in ("LogSoftmax", "LayerNormalization"):
             inputs = "x" if op == "LogSoftmax" else "x k"

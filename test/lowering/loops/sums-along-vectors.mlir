@@ -6,6 +6,11 @@
 #row = affine_map<(m, n, k) -> (m, k)>
 #column = affine_map<(m, n, k) -> (n, k)>
 #product = affine_map<(m, n, k) -> (m, n)>
+#rows = affine_map<(n, c, l) -> (n, c, l)>
+#mean = affine_map<(n, c, l) -> (n)>
+#sums = affine_map<(n, c, l) -> (n, c)>
+#shared = affine_map<(n, c, l) -> (n, l)>
+#number = affine_map<(n, c, l) -> (c)>
 
 module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
     vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 524288, index_bits = 64, heap = true,
@@ -85,5 +90,35 @@ func.func @constant_columns_for_one_row(%x: tensor<1x64xf32>, %e: tensor<1x48xf3
     linalg.yield %t : f32
   } -> tensor<1x48xf32>
   return %y : tensor<1x48xf32>
+}
+
+// Squares of what lies off a mean that several rows have in common: a fold of the rows as they lie, and nothing is packed.
+// CHECK-LABEL: @squares_around_a_mean_of_all_rows
+// CHECK-NOT: onnxc.kernel
+// CHECK: return
+func.func @squares_around_a_mean_of_all_rows(%x: tensor<2x64x640xf32>, %mean: tensor<2xf32>, %e: tensor<2x64xf32>) -> tensor<2x64xf32> {
+  %y = linalg.generic {indexing_maps = [#rows, #mean, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %mean : tensor<2x64x640xf32>, tensor<2xf32>) outs(%e : tensor<2x64xf32>) {
+  ^bb0(%a: f32, %m: f32, %s: f32):
+    %d = arith.subf %a, %m : f32
+    %p = arith.mulf %d, %d : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x64xf32>
+  return %y : tensor<2x64xf32>
+}
+
+// Rows that all elements of the result share are multiplied, with a number of each.
+// CHECK-LABEL: @rows_times_a_number_of_each_column
+// CHECK: onnxc.kernel #onnxc.contraction
+func.func @rows_times_a_number_of_each_column(%x: tensor<2x640xf32>, %v: tensor<64xf32>, %e: tensor<2x64xf32>) -> tensor<2x64xf32> {
+  %y = linalg.generic {indexing_maps = [#shared, #number, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<2x640xf32>, tensor<64xf32>) outs(%e : tensor<2x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x64xf32>
+  return %y : tensor<2x64xf32>
 }
 }
