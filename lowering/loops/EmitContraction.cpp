@@ -9,6 +9,7 @@
 // Where only the run knows how long a row is, a tile at its end has the taps
 // that any of its rows has, and rows that lack one multiply zeros.
 #include "lowering/loops/EmitContraction.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/loops/ContractionEmitter.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/PixelFolds.h"
@@ -231,7 +232,7 @@ bool ContractionEmitter::overlapsAtEnd() {
 }
 
 // To ask which lanes lie in the image takes as long as a few taps, so panels
-// between the ends of a row of unknown length do not.
+// between the ends of a row do not, if there are any.
 std::pair<OpFoldResult, OpFoldResult>
 ContractionEmitter::panelsInside(OpFoldResult whole) {
   int64_t columns = nest.schedule.getColumns();
@@ -262,7 +263,10 @@ ContractionEmitter::panelsInside(OpFoldResult whole) {
     end = minimum(b, end, floorDivide(b, columnsInside, columns));
   }
   begin = minimum(b, begin, whole);
-  return {begin, maximum(b, begin, end)};
+  end = maximum(b, begin, end);
+  std::optional<int64_t> inside = getConstantIntValue(subtract(b, end, begin));
+  bool isInVain = inside == 0 || (inside && isSmall(moduleOf(b)));
+  return {isInVain ? whole : begin, isInVain ? whole : end};
 }
 
 void ContractionEmitter::withoutEdges(llvm::function_ref<void()> body) {
@@ -331,7 +335,7 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
     forEach(number(b, 0), wide, together, wholePanel);
     tile.vectors /= together;
     forEach(wide, full, 1, wholePanel);
-  } else if (getConstantIntValue(size) || !hasEdges || backwards) {
+  } else if (!hasEdges || backwards) {
     forEach(number(b, 0), full, 1, wholePanel);
   } else {
     auto [begin, end] = panelsInside(full);

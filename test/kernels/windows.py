@@ -194,6 +194,13 @@ def convolutions():
         weights = {"w": normal(136, 520, taps, scale=0.03), "b": normal(136)}
         yield f"{taps} of a row of 520 channels, stride {stride}", chain([1, 520, size], [
             ("Conv", "x w b", "c", {"strides": [stride], "pads": [taps // 2] * 2}), ("Relu", "c", "y", {})], weights)
+    for channels, taps, pads, dilation in ((1, 61, [30, 30], 1), (1, 251, [125, 125], 1), (1, 25, [3, 20], 1), (1, 9, [0, 700], 1),
+                                           (4, 7, [9, 9], 3), (2, 5, [2, 2], 1)):
+        for size in (60, 259, 1003):
+            how = {"pads": pads, "dilations": [dilation]}
+            if size + sum(pads) >= (taps - 1) * dilation + 1:
+                yield f"{taps} taps of a long row, {channels} channels, {size} pixels, pads {pads}", convolution(
+                    [2, channels, size], 40, (taps,), before=False, **how)
     yield "5x3, stride 2 and 1", convolution([1, 16, 17, 20], 16, (5, 3), strides=[2, 1], pads=[2, 1, 2, 1])
     yield "7x7, first layer", convolution([1, 3, 37, 41], 20, (7, 7), before=False, strides=[2, 2], pads=[3] * 4)
     yield "3x3, channels in front", convolution([1, 32, 20, 20], 32, (3, 3), before=False, **same)
