@@ -319,7 +319,8 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let description = [{
     After `propagate-layouts`. A convolution of an image that is NCHW and whose result is wanted so, or split into phases
     of a larger image, runs along the rows of NCHW where a count of cycles finds that faster than with channels last and a
-    transpose behind it. Not where Winograd's filtering is for it, perhaps in parts (`fold-dilations`).
+    transpose behind it. Where windows leap along a row, that is only of one row, of whose panels the kernel makes copies,
+    each for all channels. Not where Winograd's filtering is for it, perhaps in parts (`fold-dilations`).
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }

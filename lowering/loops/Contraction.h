@@ -70,6 +70,9 @@ bool isDepthwise(mlir::linalg::GenericOp root, const LoopRoles &roles);
 bool isWorthAsking(mlir::linalg::GenericOp root, const LoopRoles &roles,
                    unsigned tap);
 
+// Elements of a panel that is copied onto the stack.
+inline constexpr int64_t mostCopied = 1 << 13;
+
 // How many copies of a row of taps, in tiles at the ends of the image, cost
 // less in instructions than the border's zeros cost in multiplications.
 int64_t mostBorderCopies(mlir::linalg::GenericOp root, const LoopRoles &roles);

@@ -29,9 +29,6 @@ using namespace mlir;
 namespace onnxc {
 namespace contraction {
 
-// Elements of a panel that is copied onto the stack.
-constexpr int64_t mostScratch = 1 << 13;
-
 void ContractionEmitter::emit() {
   SmallVector<int> steps(nest.batches.begin(), nest.batches.end());
   bool inGroups = nest.schedule.getGroup() > 1 || nest.schedule.getDepth();
@@ -152,13 +149,14 @@ bool ContractionEmitter::isWorthCopying(OpOperand *input) {
   uint64_t elements = nest.schedule.getColumns();
   for (unsigned loop : nest.roles.reductions)
     elements = llvm::SaturatingMultiply<uint64_t>(
-        elements, getConstantIntValue(nest.sizes[loop]).value_or(mostScratch));
-  return elements <= mostScratch &&
+        elements, getConstantIntValue(nest.sizes[loop]).value_or(mostCopied));
+  return elements <= mostCopied &&
          !isConstantIntValue(strides[nest.roles.vector], 0) &&
          !isConstantIntValue(strides[nest.roles.vector], 1) &&
          isConstantIntValue(strides[*nest.row], 0) &&
          llvm::all_of(nest.pixels, [&](unsigned loop) {
-           return isConstantIntValue(strides[loop], 0);
+           return isConstantIntValue(strides[loop], 0) ||
+                  isConstantIntValue(nest.sizes[loop], 1);
          });
 }
 

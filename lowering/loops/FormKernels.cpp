@@ -313,6 +313,20 @@ ContractionAttr alongSumOf(linalg::GenericOp root, const LoopRoles &roles,
   return isStored ? chooseAlongSum(root, roles, target) : ContractionAttr();
 }
 
+// Whether a window that all rows read leaps along the vectors.
+bool leapsAlongVectors(linalg::GenericOp root, const LoopRoles &roles) {
+  auto leaps = [&](OpOperand *input) {
+    AffineMap map = withoutUnitLoops(root, root.getMatchingIndexingMap(input));
+    return map.getNumResults() > 0 && !groupIndex(map.getResults().back()) &&
+           coefficient(map.getResults().back(), roles.vector) > 1 &&
+           llvm::none_of(roles.pixels, [&](unsigned loop) {
+             return map.isFunctionOfDim(loop);
+           });
+  };
+  return !roles.pixels.empty() &&
+         llvm::any_of(root.getDpsInputOperands(), leaps);
+}
+
 using IsFold = llvm::function_ref<bool(linalg::GenericOp)>;
 
 // Pools and means of the result, also of the result in its padding. Those that
@@ -546,7 +560,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
                                  /*partial=*/0);
     // An operand whose columns lie apart is copied panel by panel, once for
     // all rows.
-    if (!alongSum && readsColumnsApart(root, *roles))
+    if (!alongSum &&
+        (readsColumnsApart(root, *roles) || leapsAlongVectors(root, *roles)))
       schedule = ContractionAttr::get(root.getContext(), schedule.getRows(),
                                       schedule.getColumns(),
                                       schedule.getVector(), LoopOrder::Panels);

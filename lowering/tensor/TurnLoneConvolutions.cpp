@@ -20,6 +20,8 @@ namespace {
 constexpr double worthwhile = 0.97;
 // Cycles to store a part of a vector, which rows end with.
 constexpr double maskedStore = 12;
+// Cycles to copy an element of a panel whose elements lie apart.
+constexpr double copyApart = 1;
 
 // The image of a convolution that reads it in NCHW; null if `root` is none.
 OpOperand *imageInRows(linalg::GenericOp root) {
@@ -36,11 +38,12 @@ OpOperand *imageInRows(linalg::GenericOp root) {
 struct Extents {
   double sums = 1, rows = 1, pixels = 1, channels = 1; // pixels of a row
   bool slides = false;                                 // a window over them
+  bool leaps = false;                                  // along a row
   double outputs() const { return rows * pixels * channels; }
 };
 
-// Nothing where one is not known or elements of a row lie apart. Pixels that no
-// window slides over are one row.
+// Nothing where one is not known. Pixels that no window slides over are one
+// row.
 std::optional<Extents> extentsOf(linalg::GenericOp root, OpOperand *image) {
   SmallVector<int64_t> ranges = root.getStaticLoopRanges();
   ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
@@ -63,21 +66,31 @@ std::optional<Extents> extentsOf(linalg::GenericOp root, OpOperand *image) {
     }
     extents.rows *= std::exchange(extents.pixels, ranges[loop]);
     extents.slides |= !isa<AffineDimExpr>(map.getResult(i + 1));
-    if (i + 2 == output.size() && coefficient(map.getResult(i + 1), loop) != 1)
-      return std::nullopt;
+    if (i + 2 == output.size())
+      extents.leaps = coefficient(map.getResult(i + 1), loop) != 1;
   }
   if (!extents.slides)
     extents.pixels *= std::exchange(extents.rows, 1);
   return extents;
 }
 
-// Compares cycles for an image: multiply-adds of vectors, and with channels
-// last the moves of the result, unless it is moved anyway.
+// Whether elements of a row that lie apart are gathered once for all channels:
+// there is one row, and a panel of it, of many columns, is worth a copy.
+bool copiesPanels(const Extents &extents, TargetAttr target) {
+  int64_t columns =
+      target.getVectorBits() / 32 * target.getVectorRegisters() / 4;
+  return extents.rows == 1 && extents.sums * columns <= mostCopied;
+}
+
+// Compares cycles for an image: multiply-adds of vectors, with channels last
+// the moves of the result unless it is moved anyway, and along rows those of
+// what lies apart.
 bool isFasterInRows(linalg::GenericOp root, OpOperand *image, TargetAttr target,
                     bool isMoved) {
   std::optional<Extents> extents = extentsOf(root, image);
   // Narrower machines pay for each lane of a masked access.
-  if (!extents || (extents->slides && target.getVectorBits() < 256))
+  if (!extents || (extents->slides && target.getVectorBits() < 256) ||
+      (extents->leaps && !copiesPanels(*extents, target)))
     return false;
   double lanes = target.getVectorBits() / 32,
          perCycle = std::max<int64_t>(target.getFmaPerCycle(), 1);
@@ -85,6 +98,8 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image, TargetAttr target,
          rest = vectors * lanes > extents->pixels;
   double inRows = extents->channels * extents->rows *
                   (extents->sums * vectors / perCycle + rest * maskedStore);
+  if (extents->leaps)
+    inRows += copyApart * extents->sums * extents->pixels;
   double inChannels = std::ceil(extents->channels / lanes) * extents->sums *
                           extents->rows * extents->pixels / perCycle +
                       (isMoved ? 0 : cyclesOfTranspose * extents->outputs());

@@ -201,6 +201,14 @@ def convolutions():
             if size + sum(pads) >= (taps - 1) * dilation + 1:
                 yield f"{taps} taps of a long row, {channels} channels, {size} pixels, pads {pads}", convolution(
                     [2, channels, size], 40, (taps,), before=False, **how)
+    for shape, filters, taps, stride, pads in (
+            ([1, 1, 1003], 72, (16,), [8], [0, 0]), ([3, 1, 1003], 130, (10,), [5], [5, 5]), ([1, 1, 800], 96, (40,), [20], [0, 7]),
+            ([2, 4, 501], 128, (5,), [2], [2, 2]), ([1, 1, 1, 1003], 72, (1, 16), [1, 8], [0, 3, 0, 9]),
+            ([1, 2, 1, 400], 70, (1, 7), [1, 2], [0, 0, 0, 0]), ([1, 1, 700], 64, (7,), [3], [0, 300])):
+        yield f"{taps} leaping by {stride} along the row of {shape}, pads {pads}", convolution(
+            shape, filters, taps, before=False, strides=stride, pads=pads)
+        yield f"{taps} leaping by {stride} along the row of {shape}, pads {pads}, any batch", convolution(
+            ["n", *shape[1:]], filters, taps, sizes=[[n, *shape[1:]] for n in (1, 3)], before=False, strides=stride, pads=pads)
     yield "5x3, stride 2 and 1", convolution([1, 16, 17, 20], 16, (5, 3), strides=[2, 1], pads=[2, 1, 2, 1])
     yield "7x7, first layer", convolution([1, 3, 37, 41], 20, (7, 7), before=False, strides=[2, 2], pads=[3] * 4)
     yield "3x3, channels in front", convolution([1, 32, 20, 20], 32, (3, 3), before=False, **same)

@@ -83,6 +83,46 @@ func.func @stride(%x: tensor<1x3x64x64xf32>) -> tensor<1x16x31x31xf32> {
   return %y : tensor<1x16x31x31xf32>
 }
 
+// A window that leaps along the only row: a panel of what it reads is gathered onto the stack, once for all channels.
+// CHECK-LABEL: @leaping_window
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+// TILE-LABEL: @leaping_window
+// TILE: onnxc.kernel #onnxc.contraction<rows = 9, columns = 48, vector = 16, outer = panels>
+// CODE-LABEL: func.func private @k_{{.*}}(%{{.*}}: memref<1x1x4004xf32
+// CODE: memref.alloca() {{.*}} : memref<384xf32>
+// CODE: vector.gather
+// CODE: vector.store
+// CODE: scf.for
+// CODE-NOT: vector.gather
+// CODE: vector.fma
+func.func @leaping_window(%x: tensor<1x1x4004xf32>) -> tensor<1x100x1000xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<100x1x8xf32>}> : () -> tensor<100x1x8xf32>
+  %y = "onnx.Conv"(%x, %w) {strides = array<i64: 4>}
+      : (tensor<1x1x4004xf32>, tensor<100x1x8xf32>) -> tensor<1x100x1000xf32>
+  return %y : tensor<1x100x1000xf32>
+}
+
+// The stack does not hold a panel of what all taps read.
+// CHECK-LABEL: @leaping_window_of_many_taps
+// CHECK: linalg.transpose
+func.func @leaping_window_of_many_taps(%x: tensor<1x1x4196xf32>) -> tensor<1x100x1000xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<100x1x200xf32>}> : () -> tensor<100x1x200xf32>
+  %y = "onnx.Conv"(%x, %w) {strides = array<i64: 4>}
+      : (tensor<1x1x4196xf32>, tensor<100x1x200xf32>) -> tensor<1x100x1000xf32>
+  return %y : tensor<1x100x1000xf32>
+}
+
+// For a few channels gathering takes longer than moving what they are.
+// CHECK-LABEL: @leaping_window_to_few_channels
+// CHECK: linalg.transpose
+func.func @leaping_window_to_few_channels(%x: tensor<1x1x4004xf32>) -> tensor<1x16x1000xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<16x1x8xf32>}> : () -> tensor<16x1x8xf32>
+  %y = "onnx.Conv"(%x, %w) {strides = array<i64: 4>}
+      : (tensor<1x1x4004xf32>, tensor<16x1x8xf32>) -> tensor<1x16x1000xf32>
+  return %y : tensor<1x16x1000xf32>
+}
+
 // Winograd's vectors are of channels.
 // CHECK-LABEL: @filtered
 // CHECK: linalg.transpose
