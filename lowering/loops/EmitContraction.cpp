@@ -102,6 +102,25 @@ void ContractionEmitter::forEach(OpFoldResult begin, OpFoldResult end,
   forgetLoads();
 }
 
+// Where copies of panels lie in a worker's own room, whoever copies one does
+// all that reads it, also if there is one panel only.
+void ContractionEmitter::forEachPanel(
+    OpFoldResult begin, OpFoldResult end,
+    llvm::function_ref<void(OpFoldResult)> body) {
+  std::optional<int64_t> from = getConstantIntValue(begin),
+                         to = getConstantIntValue(end);
+  if (!panels || (from && to && *to <= *from))
+    return forEach(begin, end, 1, body);
+  forgetLoads();
+  auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
+                                 asValue(b, number(b, 1)));
+  loop->setAttr(stepAttrName, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(OpFoldResult(loop.getInductionVar()));
+  forgetLoads();
+}
+
 void ContractionEmitter::walk(ArrayRef<int> steps, Tile tile) {
   if (steps.empty())
     return emitTile(tile);
@@ -334,7 +353,7 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
     tile.vectors /= together;
     forEach(wide, full, 1, wholePanel);
   } else if (!hasEdges || backwards) {
-    forEach(number(b, 0), full, 1, wholePanel);
+    forEachPanel(number(b, 0), full, wholePanel);
   } else {
     auto [begin, end] = panelsInside(full);
     forEach(number(b, 0), begin, 1, wholePanel);
@@ -350,7 +369,8 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
     tile.vectors = llvm::divideCeil(*count, lanes);
     if (*count % lanes)
       tile.mask = firstLanes(b, lanes, number(b, *count % lanes));
-    return walkPanel(steps, tile);
+    return forEachPanel(full, add(b, full, number(b, 1)),
+                        [&](OpFoldResult) { walkPanel(steps, tile); });
   }
   // Of unknown size: single vectors, the last one masked.
   tile.vectors = 1;

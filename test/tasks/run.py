@@ -81,10 +81,17 @@ TIMES = {
 }
 
 
+# Of [20000, 70]: panels of 16 columns, of the last of which six are there, are copied once for all rows.
+MATRICES = {
+    "MatMul of two computed matrices": (
+        [node("Transpose", "x", perm=[1, 0]), node("Softmax", "transpose", axis=0), node("MatMul", "softmax x")], None),
+}
+
 # Families, which of their sizes are known, and what the others are. The batch is None here.
 ALL = [(ROWS, [None, 64, 256], ([1, 64, 256], ["n", 64, 256], ["n", "c", 256], ["n", "c", "t"])),
        (IMAGES, [None, 16, 40, 48], ([1, 16, 40, 48], ["n", 16, 40, 48], ["n", 16, "h", "w"])),
-       (TIMES, [40, None, 32], ([40, 1, 32], [40, "n", 32], ["t", "n", 32]))]
+       (TIMES, [40, None, 32], ([40, 1, 32], [40, "n", 32], ["t", "n", 32])),
+       (MATRICES, [20000, 70], ([20000, 70],))]
 
 
 def build(nodes, constant, declared, sizes):
