@@ -296,10 +296,11 @@ def TurnNarrowConvolutions : Pass<"turn-narrow-convolutions", "mlir::ModuleOp"> 
 def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let summary = "Moves transposes down until they cancel, so that the graph runs in NHWC";
   let description = [{
-    Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices,
-    concatenations and branches let a transpose pass when all their full operands have it; reductions and contractions
-    read through it, but for convolutions that would fetch each of many channels, or channels that share few sets of the
-    first cache, from another line, and those whose lanes can lie along the sum without it; constants are reordered. Reshapes and the model's border stop it.
+    Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices, concatenations
+    and branches let a transpose pass when all their full operands have it; reductions and contractions read through it,
+    but for convolutions that would fetch each of many channels, or channels that share few sets of the first cache, from
+    another line, and those whose lanes can lie along the sum without it; constants are reordered. Reshapes and the
+    model's border stop it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -400,8 +401,8 @@ def FoldDilations : Pass<"fold-dilations", "mlir::ModuleOp"> {
   let summary = "Makes convolutions of smaller images of dilated ones, for Winograd's filtering";
   let description = [{
     A 3x3 window whose taps are d apart slides over every d-th row and column: d x d images, to which pixels are copied,
-    and from which results are copied back. What is NCHW is moved to NHWC first. Where `transform-filters` will choose Winograd's filtering for them, and of
-    images of unknown size where d is at most 8.
+    and from which results are copied back. What is NCHW is moved to NHWC first. Where `transform-filters` will choose
+    Winograd's filtering for them, and of images of unknown size where d is at most 8.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -594,8 +595,8 @@ def KeepPanels : Pass<"keep-panels", "mlir::ModuleOp"> {
   let summary = "Gives products of two computed matrices room for panels of the second one";
   let description = [{
     Rows of a panel of columns lie as far apart as rows of the matrix: each in a page of its own, more of them than a core
-    remembers, or all in the same few sets of the caches. The first tile of rows that meets a panel leaves a dense copy of it in scratch, a second output
-    that the kernel yields as it got it, for all tiles that follow.
+    remembers, or all in the same few sets of the caches. The first tile of rows that meets a panel leaves a dense copy of
+    it in scratch, a second output that the kernel yields as it got it, for all tiles that follow.
 
     ```mlir
     %y = onnxc.kernel #onnxc.contraction<rows = 6, columns = 64, vector = 16, outer = panels>

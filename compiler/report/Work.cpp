@@ -392,27 +392,49 @@ void addInputs(Value value, linalg::GenericOp op,
       addInputs(operand, op, inputs);
 }
 
+// What a convolution is called whose groups are a loop that image and weights
+// depend on, or that lie side by side in a vector; null where it has none.
+const char *groupsOf(linalg::GenericOp root) {
+  SmallVector<AffineMap> maps =
+      llvm::map_to_vector(root.getDpsInputOperands(), [&](OpOperand *input) {
+        return withoutUnitLoops(root, root.getMatchingIndexingMap(input));
+      });
+  bool isGrouped = false, sumsChannels = false;
+  for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray())) {
+    bool isShared = llvm::all_of(
+        maps, [&](AffineMap map) { return map.isFunctionOfDim(loop); });
+    // The sum over what is no window is over the channels of a group.
+    bool isTap = llvm::any_of(maps, [&](AffineMap map) {
+      return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+        return !isa<AffineDimExpr>(index) && !groupIndex(index) &&
+               index.isFunctionOfDim(loop);
+      });
+    });
+    if (linalg::isReductionIterator(kind))
+      sumsChannels |= isShared && !isTap;
+    else
+      isGrouped |= isShared && !isTap;
+  }
+  for (AffineMap map : maps)
+    for (AffineExpr index : map.getResults())
+      if (std::optional<GroupIndex> group = groupIndex(index)) {
+        isGrouped = true;
+        sumsChannels |= group->within.has_value();
+      }
+  if (!isGrouped)
+    return nullptr;
+  return sumsChannels ? "grouped convolution" : "depthwise convolution";
+}
+
 std::string contraction(linalg::GenericOp root) {
   if (!root)
     return "contraction";
   if (!isSumOfProducts(root))
     return slides(root) ? "pooling" : "reduction";
   FailureOr<LoopRoles> roles = inferLoopRoles(root);
-  bool isDepthwise = succeeded(roles) && slides(root), isGrouped = false;
-  if (isDepthwise) {
-    SmallVector<int64_t> extents = root.getStaticLoopRanges();
-    isGrouped = llvm::any_of(roles->batches,
-                             [&](unsigned loop) { return extents[loop] != 1; });
-  }
-  for (OpOperand *input : root.getDpsInputOperands()) {
-    AffineMap map = root.getMatchingIndexingMap(input);
-    isGrouped |= isDepthwise && llvm::any_of(map.getResults(), groupIndex);
-    isDepthwise = isDepthwise && map.isFunctionOfDim(roles->vector);
-  }
-  if (isGrouped)
-    return "grouped convolution";
-  if (isDepthwise)
-    return "depthwise convolution";
+  if (succeeded(roles) && slides(root))
+    if (const char *grouped = groupsOf(root))
+      return grouped;
   Window window = windowOf(root);
   return window == Window::None     ? "matrix product"
          : window == Window::Single ? "1x1 convolution"

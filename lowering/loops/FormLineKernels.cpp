@@ -16,7 +16,8 @@ namespace onnxc {
 
 namespace {
 
-// Whether the kernel is a depthwise convolution, no pool.
+// Whether the kernel is a depthwise convolution, or one of groups in the lanes
+// of a vector, and no pool.
 bool multiplies(KernelOp kernel) {
   linalg::GenericOp root = *findContraction(kernel);
   return llvm::count_if(root.getDpsInputOperands(), [&](OpOperand *input) {
@@ -24,8 +25,10 @@ bool multiplies(KernelOp kernel) {
          }) > 1;
 }
 
-// Of one image, where there are several.
+// Of one image, where there are several; none where the run knows how many.
 int64_t bytesOf(RankedTensorType image) {
+  if (ShapedType::isDynamicShape(image.getShape().drop_front()))
+    return 0;
   return ShapedType::getNumElements(image.getShape().drop_front()) *
          llvm::divideCeil(image.getElementTypeBitWidth(), 8);
 }
@@ -42,7 +45,7 @@ bool savesMemory(Lines lines, int64_t bufferBytes) {
     auto type = dyn_cast<RankedTensorType>(input.getType());
     bool isComputed = type && type.getRank() > 1 && input.getDefiningOp() &&
                       !matchPattern(input, m_Constant());
-    if (isComputed && !ShapedType::isDynamicShape(type.getShape().drop_front()))
+    if (isComputed)
       read += bytesOf(type);
   }
   return std::min(read, written) + bufferBytes < made;

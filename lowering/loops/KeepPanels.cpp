@@ -33,6 +33,7 @@ bool spansPages(OpOperand *input, int64_t rowsOfPanel, TargetAttr target,
   constexpr int64_t manyPages = 128;
   auto type = cast<ShapedType>(input->get().getType());
   if (!type.hasStaticShape() || target.getFmaPerCycle() < 2 ||
+      type.getShape().back() <= schedule.getColumns() ||
       schedule.getVector() * type.getElementTypeBitWidth() < 8 * lineBytes)
     return false;
   int64_t rowBytes = type.getShape().back() * type.getElementTypeBitWidth() / 8;

@@ -71,13 +71,20 @@ static Value partOfPadded(Operation *user, Value value) {
 // Whether channels, as several dimensions, leave the innermost place.
 static bool movesPhases(Operation *user) {
   auto expand = dyn_cast<tensor::ExpandShapeOp>(user);
-  if (!expand || !expand->hasOneUse())
+  if (!expand)
+    return false;
+  // A size that only the run knows may be asked for, too.
+  auto readers = llvm::to_vector(
+      llvm::make_filter_range(expand->getUsers(), [](Operation *op) {
+        return !isa<tensor::DimOp>(op);
+      }));
+  if (readers.size() != 1)
     return false;
   auto groups = expand.getReassociationIndices();
   bool areChannels =
       llvm::all_of(ArrayRef(groups).drop_back(),
                    [](auto &group) { return group.size() == 1; });
-  auto transpose = dyn_cast<linalg::TransposeOp>(*expand->getUsers().begin());
+  auto transpose = dyn_cast<linalg::TransposeOp>(readers.front());
   return areChannels && transpose &&
          transpose.getPermutation().back() != groups.back().back();
 }

@@ -18,7 +18,7 @@ bool goesChannelsFirst(mlir::Value result);
 
 // The same of a result whose channels are split and become phases of the rows
 // and columns of a larger image, as a transposed convolution's: they are moved
-// whatever their order is.
+// whatever their order is, unless the innermost ones stay there.
 bool goesToPhases(mlir::Value result);
 
 // The input of a convolution that has the batch and the image in the dimensions

@@ -76,7 +76,7 @@ FailureOr<DilatedConvolution> match(linalg::GenericOp root) {
   unsigned rows = channelsFirst ? 2 : 1;
   int64_t dilation = coefficient(map.getResult(rows), KH);
   if (!isDilated(root, dilation, channelsFirst) || extents[KH] != 3 ||
-      extents[KW] != 3)
+      extents[KW] != 3 || llvm::is_contained(extents, 0))
     return failure();
   DilatedConvolution conv{image,      channelsFirst, {0, 0},    dilation,
                           extents[H], extents[W],    extents[M]};

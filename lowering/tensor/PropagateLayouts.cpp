@@ -310,10 +310,10 @@ int64_t waitingLines(RankedTensorType image, unsigned dim, TargetAttr target) {
 
 // Whether channels lie so far apart that those of one pixel share sets of the
 // first cache which hold few of them. Side by side they would fill a line.
-bool shareFewSets(RankedTensorType image, unsigned dim, TargetAttr target) {
+bool shareFewSets(RankedTensorType image, unsigned dim, int64_t channels,
+                  TargetAttr target) {
   ArrayRef<int64_t> plane = image.getShape().drop_front(dim + 1);
-  int64_t channels = image.getDimSize(dim),
-          bytes = llvm::divideCeil(image.getElementTypeBitWidth(), 8);
+  int64_t bytes = llvm::divideCeil(image.getElementTypeBitWidth(), 8);
   if (ShapedType::isDynamicShape(plane) || channels * bytes < lineBytes)
     return false;
   int64_t pitch = ShapedType::getNumElements(plane) * bytes;
@@ -383,7 +383,7 @@ bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource,
     return channels > waitingLines(image, *dim, target) &&
            columns >= fewestProducts;
   return (channels * taps.rows > waitingLines(image, *dim, target) ||
-          shareFewSets(image, *dim, target)) &&
+          shareFewSets(image, *dim, channels, target)) &&
          columns * taps.all >= fewestProducts;
 }
 

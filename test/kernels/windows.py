@@ -190,6 +190,7 @@ def convolutions():
         for taps in ((3, 3), (5, 5)):
             yield f"{taps[0]}x{taps[1]}, dilated, channels first, {shape}", convolution(
                 shape, 40, taps, before=False, dilations=[2, 2], pads=[taps[0] - 1] * 4)
+    yield "3x3, dilated, no image", convolution([0, 40, 16, 32], 40, (3, 3), before=False, dilations=[2, 2], pads=[2] * 4)
     for taps, stride, size in ((1, 1, 70), (3, 2, 131), (3, 1, 50)):
         weights = {"w": normal(136, 520, taps, scale=0.03), "b": normal(136)}
         yield f"{taps} of a row of 520 channels, stride {stride}", chain([1, 520, size], [
@@ -250,9 +251,10 @@ def convolutions():
                     [known])
     for kernel, stride in (((4, 4), 2), ((2, 2), 2), ((3, 4), 3)):
         for width in (32, 41):  # rows of whole vectors, and not
-            yield f"ConvTranspose of rows of {width} to three maps, {kernel}, stride {stride}", chain(
-                [2, 20, 6, width], [("ConvTranspose", "x w b", "t", {"strides": [stride] * 2}), ("Relu", "t", "y", {})],
-                {"w": normal(20, 3, *kernel, scale=0.1), "b": normal(3)})
+            for batch in (2, "n"):
+                yield f"ConvTranspose of {batch} images, rows of {width} to three maps, {kernel}, stride {stride}", chain(
+                    [batch, 20, 6, width], [("ConvTranspose", "x w b", "t", {"strides": [stride] * 2}), ("Relu", "t", "y", {})],
+                    {"w": normal(20, 3, *kernel, scale=0.1), "b": normal(3)}, [[b, 20, 6, width] for b in (1, 2)])
     yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
     yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
     for name, filters, group, kernel in (("3x3", 40, 1, (3, 3)), ("5x5, odd sizes", 23, 1, (5, 5)),

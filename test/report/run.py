@@ -425,18 +425,20 @@ def check_algorithms(model, machine):
 
 
 def check_groups(machine):
-    """Groups in the lanes of a vector, groups that fill vectors, and those of one channel each, have names of their own."""
+    """Groups in the lanes of a vector, groups that fill vectors, and those of one channel each, have names of their own;
+    three maps run along the rows, which are no groups."""
     model, path = WORK / "groups.textproto", WORK / "groups.json"
-    for count, algorithm in ((16, "grouped convolution"), (2, "grouped convolution"), (64, "depthwise convolution"),
-                             (1, "direct convolution")):
+    for count, maps, algorithm in ((16, 64, "grouped convolution"), (2, 64, "grouped convolution"),
+                                   (64, 64, "depthwise convolution"), (64, 128, "depthwise convolution"),
+                                   (1, 64, "direct convolution"), (1, 3, "direct convolution")):
         rest = ints("pads", 2, 2, 2, 2) + ints("kernel_shape", 5, 5) + f'attribute {{ name: "group" type: INT i: {count} }}'
         shape = (1, 64, 14, 14)
-        model.write_text(network(shape, weight("w", 64, 64 // count, 5, 5) + node("Conv", "conv", ["x", "w"], rest),
+        model.write_text(network(shape, weight("w", maps, 64 // count, 5, 5) + node("Conv", "conv", ["x", "w"], rest),
                                  "conv.out"))
         run(BIN / "onnxc", model, *machine, "-o", WORK / "groups.o", f"--report={path}")
         found = [region["algorithm"] for region in json.loads(path.read_text())["regions"]]
         expect(algorithm in found and not any("convolution" in other for other in found if other != algorithm),
-               f"{count} groups: {found}")
+               f"{count} groups of {maps} maps: {found}")
 
 
 def check_dynamic(model):
