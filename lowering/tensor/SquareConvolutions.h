@@ -9,8 +9,8 @@ namespace onnxc {
 // Whether Winograd's filtering is for it as it is.
 bool isFiltered(mlir::linalg::GenericOp root, TargetAttr target);
 
-// Whether fold-dilations will make smaller images of it, of known size, that are
-// filtered so.
+// Whether fold-dilations will make smaller images of it, of known size, that
+// are filtered so.
 bool isFilteredInParts(mlir::linalg::GenericOp root);
 
 // Whether so many zeros are put around an image as is known here.
