@@ -254,7 +254,7 @@ def convolutions():
             for batch in (2, "n"):
                 yield f"ConvTranspose of {batch} images, rows of {width} to three maps, {kernel}, stride {stride}", chain(
                     [batch, 20, 6, width], [("ConvTranspose", "x w b", "t", {"strides": [stride] * 2}), ("Relu", "t", "y", {})],
-                    {"w": normal(20, 3, *kernel, scale=0.1), "b": normal(3)}, [[b, 20, 6, width] for b in (1, 2)])
+                    {"w": normal(20, 3, *kernel, scale=0.1), "b": normal(3)}, [[b, 20, 6, width] for b in ((1, 2) if batch == "n" else [batch])])
     yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
     yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
     for name, filters, group, kernel in (("3x3", 40, 1, (3, 3)), ("5x5, odd sizes", 23, 1, (5, 5)),
