@@ -217,11 +217,11 @@ bool isFilteredInParts(linalg::GenericOp root) {
   FailureOr<DilatedConvolution> conv = failure();
   if (isFoldable(root, loopCount) && !isStrict(module) && !isSmall(module))
     conv = match(root);
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
   if (failed(conv) || !isWorthParts(*conv) ||
-      ShapedType::isDynamicShape(root.getStaticLoopRanges()))
+      ShapedType::isDynamicShape(extents))
     return false;
   ImplicitLocOpBuilder b(root.getLoc(), root);
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
   int64_t d = conv->dilation, images = extents[N] * d * d,
           rows = llvm::divideCeil(conv->rows, d),
           columns = llvm::divideCeil(conv->columns, d);

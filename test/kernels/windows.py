@@ -251,10 +251,11 @@ def convolutions():
                     [known])
     for kernel, stride in (((4, 4), 2), ((2, 2), 2), ((3, 4), 3)):
         for width in (32, 41):  # rows of whole vectors, and not
-            for batch in (2, "n"):
+            for batch, batches in ((2, [2]), ("n", [1, 2])):
                 yield f"ConvTranspose of {batch} images, rows of {width} to three maps, {kernel}, stride {stride}", chain(
                     [batch, 20, 6, width], [("ConvTranspose", "x w b", "t", {"strides": [stride] * 2}), ("Relu", "t", "y", {})],
-                    {"w": normal(20, 3, *kernel, scale=0.1), "b": normal(3)}, [[b, 20, 6, width] for b in ((1, 2) if batch == "n" else [batch])])
+                    {"w": normal(20, 3, *kernel, scale=0.1), "b": normal(3)},
+                    [[b, 20, 6, width] for b in batches])
     yield "groups of many channels, one map", convolution([2, 96, 9, 7], 2, (1, 1), group=2)
     yield "groups of many channels, one map, stride 2", convolution([1, 99, 9, 7], 3, (1, 1), group=3, strides=[2, 2])
     for name, filters, group, kernel in (("3x3", 40, 1, (3, 3)), ("5x5, odd sizes", 23, 1, (5, 5)),
