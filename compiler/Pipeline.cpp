@@ -124,6 +124,7 @@ void addMemory(OpPassManager &pm, const Options &options) {
   pm.addPass(createBufferize());
   addCleanup(pm);
   pm.addPass(createElideCopies());
+  pm.addPass(createUpdateInPlace());
   pm.addPass(createEmbedWeights());
   pm.addPass(createPlanArena());
 }

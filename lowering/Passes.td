@@ -783,6 +783,22 @@ def ElideCopies : Pass<"elide-copies", "mlir::ModuleOp"> {
                     Statistic<"kept", "copies", "copies that stay">];
 }
 
+def UpdateInPlace : Pass<"update-in-place", "mlir::ModuleOp"> {
+  let summary = "Stores results of kernels over operands that they read last";
+  let description = [{
+    A convolution or product that adds to its sums a buffer of the result's type, element by element, which nobody reads
+    after it, stores its result there and reads its output instead.
+
+    ```mlir
+    %y = memref.alloc() : memref<196x1024xf32>
+    onnxc.kernel #s ins(%a, %w, %residual : ...) outs(%y : memref<196x1024xf32>) {...}
+    // becomes
+    onnxc.kernel #s ins(%a, %w : ...) outs(%residual : memref<196x1024xf32>) {...}
+    ```
+  }];
+  let statistics = [Statistic<"updated", "updated", "results that took the place of an operand">];
+}
+
 def EmbedWeights : Pass<"embed-weights", "mlir::ModuleOp"> {
   let summary = "Gives every constant an offset into the weights";
   let description = [{

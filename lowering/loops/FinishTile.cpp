@@ -18,9 +18,13 @@ namespace onnxc::contraction {
 constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4, longOfRest = 8;
 
 // Parts of vectors are not forwarded from stores to loads, so complete sums
-// with lanes that do not exist wait on the stack.
+// with lanes that do not exist wait on the stack, and so do those that are
+// added to what is in the output.
 bool ContractionEmitter::waitsInOutput(const Tile &tile) {
-  return !nest.yieldedPositions.empty() && !(tile.ends && tile.mask);
+  if (nest.yieldedPositions.empty())
+    return false;
+  bool isRead = kernel.readsOutput(*kernel.getDpsInitOperand(0));
+  return !tile.ends || (!tile.mask && !isRead);
 }
 
 // Stores sums that are not complete, or that something else follows: in the
@@ -63,14 +67,13 @@ ContractionEmitter::takeBack(const Tile &tile, Value first, int64_t rows) {
 }
 
 // Whether what follows the sums is long enough to be written for one row of the
-// tile only, in a loop. The sums wait in the output, which nothing else of the
-// kernel reads, or on the stack.
+// tile only, in a loop. The sums wait in the output, where that is not read, or
+// on the stack.
 bool ContractionEmitter::finishesInLoop(const Tile &tile) {
   OpOperand *output = kernel.getDpsInitOperand(0);
-  bool isReady = nest.yieldedPositions.empty() ||
-                 (!kernel.readsOutput(*output) &&
-                  getElementTypeOrSelf(output->get().getType()) ==
-                      getElementTypeOrSelf(root.getResult(0).getType()));
+  bool isReady = nest.yieldedPositions.empty() || kernel.readsOutput(*output) ||
+                 getElementTypeOrSelf(output->get().getType()) ==
+                     getElementTypeOrSelf(root.getResult(0).getType());
   // Fewer rows of more vectors may be more than wait on the stack.
   bool fits = tile.rows * tile.vectors * lanes <=
               nest.schedule.getRows() * nest.schedule.getColumns();

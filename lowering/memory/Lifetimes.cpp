@@ -6,23 +6,18 @@
 using namespace mlir;
 
 namespace onnxc {
-namespace {
 
-// Every operation has a position where it begins and one where it ends; those
-// of the operations inside lie between.
-struct Positions {
-  explicit Positions(func::FuncOp func) {
-    func.walk([&](Operation *op, const WalkStage &stage) {
-      if (stage.isBeforeAllRegions())
-        begin[op] = next++;
-      if (stage.isAfterAllRegions())
-        end[op] = next++;
-    });
-  }
-
-  llvm::DenseMap<Operation *, int64_t> begin, end;
+Positions::Positions(func::FuncOp func) {
   int64_t next = 0;
-};
+  func.walk([&](Operation *op, const WalkStage &stage) {
+    if (stage.isBeforeAllRegions())
+      begin[op] = next++;
+    if (stage.isAfterAllRegions())
+      end[op] = next++;
+  });
+}
+
+namespace {
 
 // The outermost loop around `user` that does not hold `alloc` too.
 Operation *loopBetween(Operation *alloc, Operation *user) {
@@ -48,7 +43,8 @@ bool isView(Operation *op) {
 
 BufferLifetime lifetimeOf(memref::AllocOp alloc, const Positions &positions,
                           const BufferViewFlowAnalysis &views) {
-  BufferLifetime lifetime = {alloc, positions.next, -1, false};
+  constexpr int64_t never = std::numeric_limits<int64_t>::max();
+  BufferLifetime lifetime = {alloc, never, -1, false};
   for (Value alias : views.resolve(alloc.getMemref())) {
     lifetime.outlivesIteration |= isCarriedByLoopAround(alloc, alias);
     for (Operation *user : alias.getUsers()) {
@@ -64,8 +60,8 @@ BufferLifetime lifetimeOf(memref::AllocOp alloc, const Positions &positions,
 
 } // namespace
 
-SmallVector<BufferLifetime> computeLifetimes(func::FuncOp func) {
-  Positions positions(func);
+SmallVector<BufferLifetime> computeLifetimes(func::FuncOp func,
+                                             const Positions &positions) {
   BufferViewFlowAnalysis views(func);
   SmallVector<BufferLifetime> lifetimes;
   func.walk([&](memref::AllocOp alloc) {

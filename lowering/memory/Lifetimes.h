@@ -5,6 +5,13 @@
 
 namespace onnxc {
 
+// Every operation has a position where it begins and one where it ends; those
+// of the operations inside lie between.
+struct Positions {
+  explicit Positions(mlir::func::FuncOp func);
+  llvm::DenseMap<mlir::Operation *, int64_t> begin, end;
+};
+
 struct BufferLifetime {
   mlir::memref::AllocOp alloc;
   int64_t first, last; // positions in program order, inclusive
@@ -13,6 +20,7 @@ struct BufferLifetime {
   bool outlivesIteration;
 };
 
-llvm::SmallVector<BufferLifetime> computeLifetimes(mlir::func::FuncOp func);
+llvm::SmallVector<BufferLifetime> computeLifetimes(mlir::func::FuncOp func,
+                                                   const Positions &positions);
 
 } // namespace onnxc

@@ -98,7 +98,8 @@ struct PlanArena : impl::PlanArenaBase<PlanArena> {
     if (failed(lent))
       return signalPassFailure();
     SmallVector<BufferLifetime> fixed, symbolic, unbounded;
-    for (const BufferLifetime &buffer : computeLifetimes(model))
+    for (const BufferLifetime &buffer :
+         computeLifetimes(model, Positions(model)))
       (isFixed(buffer)      ? fixed
        : isSymbolic(buffer) ? symbolic
                             : unbounded)

@@ -714,5 +714,36 @@ def quotients():
                 "scale": np.float32(scale), "divisor": np.int64(divisor), "digits": np.int64(2 ** 20)})
 
 
-KINDS = (rows, shifted_windows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
+def residuals():
+    """What is read for the last time where a convolution or a product is added to it, and what is not."""
+    add = [("Add", "c t", "r", {})]
+    gelu = [("Gelu", "c", "g", {}), ("Add", "g t", "r", {})]
+    ends = (("", add), (" behind a GELU", gelu), (" and a Relu", [("Add", "c t", "a", {}), ("Relu", "a", "r", {})]),
+            (" to subtract from", [("Sub", "t c", "r", {})]),
+            (" read twice", [("Mul", "c t", "m", {}), ("Add", "m t", "r", {})]),
+            (" read later", [("Add", "c t", "a", {}), ("Conv", "a w0", "d", {}), ("Add", "d t", "r", {})]))
+    for kind, channels, group, taps in (("1x1", 20, 1, 1), ("1x1", 48, 1, 1), ("3x3", 20, 1, 3), ("3x3", 64, 1, 3),
+                                        ("3x3 in two groups", 48, 2, 3), ("depthwise", 20, 20, 3)):
+        weights = {"w0": normal(channels, channels, 1, 1, scale=channels ** -0.5),
+                   "w": normal(channels, channels // group, taps, taps, seed=4, scale=0.1), "b": normal(channels)}
+        for end, steps in ends:
+            block = [("Conv", "t w b", "c", {"group": group, "pads": [taps // 2] * 4}), *steps]
+            yield f"residual of {kind} over {channels} channels{end}", chain([2, channels, 13, 15], [
+                ("Conv", "x w0", "t", {}), *block, ("Conv", "r w0", "y", {})], weights)
+    for rows, inner, columns in ((45, 64, 50), (7, 300, 48), (45, 2100, 40)):
+        weights = {"u": normal(30, columns, scale=0.2), "v": normal(columns, inner, scale=0.1),
+                   "w": normal(inner, columns, seed=5, scale=inner ** -0.5)}
+        for end, steps in ends[:-1]:
+            yield f"residual of {rows}x{inner}x{columns}{end}", chain([1, rows, 30], [
+                ("MatMul", "x u", "t", {}), ("MatMul", "t v", "h", {}), ("Relu", "h", "k", {}), ("MatMul", "k w", "c", {}),
+                *steps, ("MatMul", "r v", "y", {})], weights)
+    square = {"u": normal(40, 40, scale=0.2)}
+    yield "residual that a product reads, too", chain([40, 40], [
+        ("MatMul", "x u", "t", {}), ("MatMul", "t u", "c", {}), *add, ("MatMul", "r u", "y", {})], square)
+    yield "residual that is turned", chain([40, 40], [
+        ("MatMul", "x u", "t", {}), ("Relu", "t", "h", {}), ("MatMul", "h u", "c", {}), ("Transpose", "t", "s", {}),
+        ("Add", "c s", "r", {}), ("MatMul", "r u", "y", {})], square)
+
+
+KINDS = (residuals, rows, shifted_windows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
          kept_slices, computed_positions, resized_images, folded_scales, quotients)

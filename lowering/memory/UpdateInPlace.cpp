@@ -1,0 +1,138 @@
+// A residual that a convolution or a product adds to its sums is often read for
+// the last time there. Its element is read just before that of the result is
+// stored, so the result takes its place: a stage of a ResNet needs two thirds
+// of the memory, and what is stored is in the first cache already. On Emerald
+// Rapids pointwise convolutions of 56 x 56 x 256 took 0.95 of the time.
+#include "lowering/Passes.h"
+#include "lowering/loops/Contraction.h"
+#include "lowering/memory/Lifetimes.h"
+#include "lowering/memory/Signature.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Dominance.h"
+
+using namespace mlir;
+using linalg::GenericOp;
+
+namespace onnxc {
+
+#define GEN_PASS_DEF_UPDATEINPLACE
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+// Whether the code computes each element of the output once, and keeps no
+// partial sums there.
+bool storesOnce(KernelOp kernel) {
+  if (auto schedule = dyn_cast<ContractionAttr>(kernel.getSchedule()))
+    return !schedule.getDepth();
+  return isa<WinogradAttr>(kernel.getSchedule());
+}
+
+// Whether all that is made of `input` up to `result` is elementwise, so that
+// its element is read only where that element of the result is computed.
+bool isReadWhereStored(BlockArgument input, Value result) {
+  SetVector<Value> made;
+  made.insert(input);
+  for (size_t i = 0; i < made.size(); ++i)
+    for (OpOperand &use : made[i].getUses()) {
+      if (isa<KernelYieldOp>(use.getOwner()) && made[i] == result)
+        continue;
+      auto generic = dyn_cast<GenericOp>(use.getOwner());
+      if (!generic || !isElementwise(generic) || generic.isDpsInit(&use))
+        return false;
+      if (generic.getMatchingIndexingMap(&use) !=
+          generic.getIndexingMapsArray().back())
+        return false;
+      made.insert(generic.getResult(0));
+    }
+  return made.contains(result);
+}
+
+// The output that is no scratch, if it is the only one.
+OpOperand *onlyResult(KernelOp kernel) {
+  OpOperand *result = nullptr;
+  for (OpOperand &output : kernel.getDpsInitsMutable())
+    if (!kernel.isScratch(output) && std::exchange(result, &output))
+      return nullptr;
+  return result;
+}
+
+Value yieldedAs(KernelOp kernel, OpOperand &output) {
+  return kernel
+      .getYielded()[output.getOperandNumber() - kernel.getInputs().size()];
+}
+
+bool isGivenOnce(KernelOp kernel,
+                 const BufferViewFlowAnalysis::ValueSetT &aliases) {
+  return llvm::count_if(kernel->getOperands(), [&](Value operand) {
+           return aliases.contains(operand);
+         }) == 1;
+}
+
+// The kernel reads what lies in its output instead of `input`.
+void join(KernelOp kernel, OpOperand &input, OpOperand &output) {
+  Operation *made = output.get().getDefiningOp();
+  BlockArgument argument = kernel.getBlockArgument(input);
+  argument.replaceAllUsesWith(kernel.getBlockArgument(output));
+  kernel.getBodyBlock()->eraseArgument(argument.getArgNumber());
+  made->replaceAllUsesWith(input.get().getDefiningOp());
+  made->erase();
+  kernel.getInputsMutable().erase(input.getOperandNumber());
+}
+
+struct UpdateInPlace : impl::UpdateInPlaceBase<UpdateInPlace> {
+  using UpdateInPlaceBase::UpdateInPlaceBase;
+
+  // From the last one on: what later kernels have joined to an output does not
+  // change when it is first written, nor when an operand was last read.
+  void runOnOperation() override {
+    func::FuncOp model = findModel(getOperation());
+    if (!model)
+      return;
+    Positions positions(model);
+    BufferViewFlowAnalysis views(model);
+    DominanceInfo dominance(model);
+    DenseMap<Operation *, BufferLifetime> lifetimes;
+    for (const BufferLifetime &buffer : computeLifetimes(model, positions))
+      if (!buffer.outlivesIteration)
+        lifetimes.insert({buffer.alloc, buffer});
+    auto lifetimeOf = [&](OpOperand &operand) -> std::optional<BufferLifetime> {
+      auto found = lifetimes.find(operand.get().getDefiningOp());
+      return found == lifetimes.end() ? std::nullopt
+                                      : std::optional(found->second);
+    };
+    SmallVector<KernelOp> kernels;
+    model.walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+    for (KernelOp kernel : llvm::reverse(kernels)) {
+      OpOperand *output = storesOnce(kernel) ? onlyResult(kernel) : nullptr;
+      std::optional<BufferLifetime> made =
+          output ? lifetimeOf(*output) : std::nullopt;
+      if (!made || !made->alloc.getType().hasStaticShape() ||
+          made->first != positions.begin.lookup(kernel))
+        continue;
+      auto endsHere = [&](OpOperand *input) {
+        std::optional<BufferLifetime> held = lifetimeOf(*input);
+        return held && held->alloc.getType() == made->alloc.getType() &&
+               held->last == positions.end.lookup(kernel) &&
+               isReadWhereStored(kernel.getBlockArgument(*input),
+                                 yieldedAs(kernel, *output)) &&
+               isGivenOnce(kernel, views.resolve(held->alloc)) &&
+               llvm::all_of(made->alloc->getUsers(), [&](Operation *user) {
+                 return dominance.properlyDominates(held->alloc.getOperation(),
+                                                    user);
+               });
+      };
+      SmallVector<OpOperand *> inputs = kernel.getDpsInputOperands();
+      auto input = llvm::find_if(inputs, endsHere);
+      if (input == inputs.end())
+        continue;
+      join(kernel, **input, *output);
+      ++updated;
+    }
+  }
+};
+
+} // namespace
+} // namespace onnxc
