@@ -109,6 +109,9 @@ private:
                std::optional<int> walked = {});
   void forEachPanel(mlir::OpFoldResult begin, mlir::OpFoldResult end,
                     llvm::function_ref<void(mlir::OpFoldResult)> body);
+  void forEachStep(mlir::OpFoldResult begin, mlir::OpFoldResult end,
+                   int64_t step,
+                   llvm::function_ref<void(mlir::OpFoldResult)> body);
 
   using Accumulators = llvm::SmallVector<mlir::Value>;
   void emitTile(Tile &tile);

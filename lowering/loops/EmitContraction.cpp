@@ -111,9 +111,16 @@ void ContractionEmitter::forEachPanel(
                          to = getConstantIntValue(end);
   if (!panels || (from && to && *to <= *from))
     return forEach(begin, end, 1, body);
+  forEachStep(begin, end, 1, body);
+}
+
+// A loop even around a single iteration, whose parts no tasks share.
+void ContractionEmitter::forEachStep(
+    OpFoldResult begin, OpFoldResult end, int64_t step,
+    llvm::function_ref<void(OpFoldResult)> body) {
   forgetLoads();
   auto loop = scf::ForOp::create(b, asValue(b, begin), asValue(b, end),
-                                 asValue(b, number(b, 1)));
+                                 asValue(b, number(b, step)));
   loop->setAttr(stepAttrName, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -422,20 +429,21 @@ void ContractionEmitter::walkGroups(ArrayRef<int> steps, Tile tile) {
   OpFoldResult panels =
       floorDivide(b, nest.sizes[nest.roles.vector], nest.schedule.getColumns());
   tile.vectors = nest.schedule.getColumns() / lanes;
-  forEach(number(b, 0), panels, group, [&](OpFoldResult first) {
+  auto body = [&](OpFoldResult first) {
     tile.firstPanel = first;
     tile.lastPanel = minimum(b, add(b, first, number(b, group)), panels);
     walkPieces(steps, tile);
-  });
+  };
+  if (nest.schedule.getDepth()) // a piece adds to what one before it has left
+    return forEachStep(number(b, 0), panels, group, body);
+  forEach(number(b, 0), panels, group, body);
 }
 
 void ContractionEmitter::walkPieces(ArrayRef<int> steps, Tile tile) {
   int64_t depth = nest.schedule.getDepth();
   if (!depth)
     return walk(steps, tile);
-  int64_t size = 1;
-  for (unsigned loop : nest.roles.reductions)
-    size *= *getConstantIntValue(nest.sizes[loop]);
+  int64_t size = *getConstantIntValue(nest.sizes[nest.roles.reductions.back()]);
   int64_t last = (size - 1) / depth * depth;
   auto piece = [&](OpFoldResult from, OpFoldResult to, bool begins, bool ends) {
     tile.from = from;

@@ -363,7 +363,7 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
                                       Rows live, Accumulators &sums) {
   unsigned loop = loops.front();
   OpFoldResult begin = number(b, 0), end = nest.sizes[loop];
-  if (!tile.begins || !tile.ends)
+  if (tile.from && loop == nest.roles.reductions.back())
     std::tie(begin, end) = std::pair(tile.from, tile.to);
   if (const ContractionNest::SizedBorder *window = nest.windowOf(loop))
     std::tie(begin, end) = tapRange(*window, tile);

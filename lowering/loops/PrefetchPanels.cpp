@@ -194,7 +194,15 @@ void ContractionEmitter::prefetchStream(OpOperand *input, const Tile &tile,
 // or, where that would be nothing, for its part of the next panel behind whole
 // tiles: five to seven rows took 0.77 to 0.93 of the time with AVX2 on Zen 5.
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
-  if (nest.schedule.getOuter() != LoopOrder::Panels)
+  // All rows of an image read a piece of a window's panel, whose taps lie
+  // apart.
+  bool isPieceOfWindow =
+      tile.from &&
+      llvm::any_of(ArrayRef(nest.roles.reductions).drop_back(),
+                   [&](unsigned loop) {
+                     return !isConstantIntValue(nest.sizes[loop], 1);
+                   });
+  if (nest.schedule.getOuter() != LoopOrder::Panels || isPieceOfWindow)
     return;
   for (OpOperand *input : root.getDpsInputOperands()) {
     bool leaves = tile.leaves && input == panels;

@@ -226,6 +226,21 @@ int64_t columnsOf(linalg::GenericOp root, const LoopRoles &roles) {
   return columns;
 }
 
+// Steps of the innermost loop of the sums where no window slides along it, else
+// none.
+int64_t channelsOf(linalg::GenericOp root, const LoopRoles &roles) {
+  if (roles.reductions.empty())
+    return 0;
+  unsigned loop = roles.reductions.back();
+  bool slides = llvm::any_of(root.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+      return index.isFunctionOfDim(loop) && !isa<AffineDimExpr>(index);
+    });
+  });
+  int64_t extent = root.getStaticLoopRanges()[loop];
+  return slides || ShapedType::isDynamic(extent) ? 0 : extent;
+}
+
 // What tells the lanes of an image from those of the border beside it: lane
 // numbers, both ends, and a comparison.
 constexpr int64_t registersForBorders = 4;
@@ -426,6 +441,7 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
                                  return extents[loop] != 1;
                                }) == 1;
   shape.reduction = ShapedType::isDynamic(reduction) ? usualExtent : reduction;
+  shape.channels = channelsOf(root, roles);
   shape.streamed = shape.reduction / tapsAlongVectors(root, roles);
   shape.rowStride = rowStrideOf(root, roles);
   shape.taken = hasBordersAlongVectors(root, roles) ? registersForBorders : 0;
@@ -580,6 +596,21 @@ ContractionAttr chooseAlongSum(linalg::GenericOp root, const LoopRoles &roles,
                               LoopOrder::Pixels, 0, 1, 0, columns);
 }
 
+// How many channels of a window's panel are read at once, all rows of the image
+// by them: no tile of rows finds a panel that is larger than L2 there. Zero
+// where it is not.
+static int64_t channelsOfPiece(const ContractionShape &shape,
+                               int64_t panelBytes, int64_t half) {
+  constexpr int64_t channelsOfLine = 16;
+  if (shape.depthwise || shape.isSmall || !shape.weightBytes || half == 0 ||
+      panelBytes <= 4 * half)
+    return 0;
+  int64_t pieces = llvm::divideCeil(panelBytes, half);
+  int64_t channels =
+      llvm::alignTo(llvm::divideCeil(shape.channels, pieces), channelsOfLine);
+  return channels < shape.channels ? channels : 0;
+}
+
 ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
                                 const ContractionShape &shape,
                                 bool holdsPartialSums) {
@@ -588,9 +619,8 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
           rows = ShapedType::isDynamic(shape.rows) ? usualExtent : shape.rows,
           rowBytes = shape.reduction * bytes;
   // What is left of whole panels would be steps of their own.
-  if (schedule.getOuter() != LoopOrder::Panels || !shape.isProduct ||
-      shape.isMerged || ShapedType::isDynamic(shape.columns) ||
-      shape.columns % columns || rows * rowBytes <= half)
+  if (schedule.getOuter() != LoopOrder::Panels || shape.isMerged ||
+      ShapedType::isDynamic(shape.columns) || shape.columns % columns)
     return schedule;
   auto blocked = [&](int64_t block, int64_t group, int64_t depth) {
     return ContractionAttr::get(schedule.getContext(), schedule.getRows(),
@@ -598,6 +628,13 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
                                 schedule.getOuter(), block, group, depth,
                                 /*partial=*/0);
   };
+  if (!shape.isProduct) {
+    int64_t depth =
+        holdsPartialSums ? channelsOfPiece(shape, rowBytes * columns, half) : 0;
+    return depth ? blocked(0, 1, depth) : schedule;
+  }
+  if (rows * rowBytes <= half)
+    return schedule;
   if (!ShapedType::isDynamic(shape.rows) && shape.reduction <= mostWhole &&
       rows * rowBytes > manyHalves * half) {
     int64_t tiles = half / (rowBytes * schedule.getRows());
@@ -608,7 +645,8 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   // At least two groups, for these are what tasks share.
   int64_t group =
       std::min(half / (depth * columns * bytes), shape.columns / columns / 2);
-  if (group < 1 || depth < leastDepth || !holdsPartialSums)
+  if (group < 1 || depth < leastDepth || !holdsPartialSums ||
+      (pieces > 1 && shape.channels != shape.reduction))
     return schedule;
   return blocked(0, group, pieces > 1 ? depth : 0);
 }

@@ -11,8 +11,10 @@ struct ContractionShape {
   int64_t elementBits;     // of the accumulators
   int64_t weightBytes;     // of what is read anew for every tile of rows
   int64_t reduction;       // multiplications per element
-  int64_t streamed;        // the same, where windows that overlap count once
-  int64_t rowStride;       // bytes between what neighbouring rows read
+  int64_t
+      channels; // the same, of the innermost loop; 0 if a window slides there
+  int64_t streamed;  // the same, where windows that overlap count once
+  int64_t rowStride; // bytes between what neighbouring rows read
   bool depthwise;
   int64_t taps; // vectors of weights that a depthwise tile keeps
   // Pixels of the rows that its window reaches, of one vector each; dynamic
@@ -42,7 +44,8 @@ ContractionAttr chooseAlongSum(mlir::linalg::GenericOp root,
                                const LoopRoles &roles, TargetAttr target);
 
 // The same with the loops outside of the tiles blocked for L2, where what is
-// multiplied does not stay there. Only an output that `holdsPartialSums` lets
+// multiplied does not stay there: rows of a product, or one panel of weights of
+// a window over many channels. Only an output that `holdsPartialSums` lets
 // the reduction be cut into pieces.
 ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
                                 const ContractionShape &shape,

@@ -388,6 +388,23 @@ def long_windows():
                 shape, steps, weights, [[1, channels, 15, 17]] + [[2, channels, 9, 4]] * (name != ""))
 
 
+def many_channels():
+    """Windows whose panel of weights is larger than L2: pieces of the channels for all pixels, one after the other."""
+    channels, filters = 1900, 64
+    weights = {"w0": normal(channels, 8, 1, 1, scale=0.3), "b": normal(filters),
+               "w": normal(filters, channels, 3, 3, seed=4, scale=0.01), "u": normal(filters, 8, 1, 1, seed=5, scale=0.3)}
+    for name, attributes in (("dilated", {"pads": [2] * 4, "dilations": [2, 2]}), ("stride 2", {"strides": [2, 2]}),
+                             ("stride 2, padded", {"pads": [1] * 4, "strides": [2, 2]}),
+                             ("dilated by more than half", {"pads": [4] * 4, "dilations": [4, 4]})):
+        for size in ([2, 8, 7, 9], [1, 8, "h", "w"]):
+            sizes = [[1, 8, 5, 13], [1, 8, 6, 6]] if "h" in size else None
+            yield f"{channels} channels, {name}, {'any size' if sizes else 'known'}", chain(size, [
+                ("Conv", "x w0", "z", {}), ("Conv", "z w b", "c", attributes), ("Relu", "c", "y", {})], weights, sizes)
+    yield f"{channels} channels and a residual", chain([1, 8, 7, 9], [
+        ("Conv", "x w0", "z", {}), ("Conv", "x u", "t", {}), ("Conv", "z w b", "c", {"pads": [2] * 4, "dilations": [2, 2]}),
+        ("Add", "c t", "r", {}), ("Conv", "r v", "y", {})], weights | {"v": normal(8, filters, 1, 1, scale=0.3)})
+
+
 def frames():
     """Windows of 3x3 over frames that do not meet, and over those of a few."""
     for name, kernel, attributes in (
@@ -739,5 +756,5 @@ def regions():
             [2, 19, 50, 60], [("RoiAlign", "x r b", "y", attributes)], {"r": 5 * edges[:1], "b": np.int64([1])})
 
 
-KINDS = (folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, skipped_pixels, siblings, pyramids,
+KINDS = (many_channels, folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, skipped_pixels, siblings, pyramids,
          lone_windows, lone_convolutions, pools, transposed_convolutions, blocks, samples, regions)

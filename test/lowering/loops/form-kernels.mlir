@@ -80,6 +80,26 @@ func.func @deep_product(%x: tensor<128x3000xf32>, %w: tensor<3000x256xf32>) -> t
   return %y : tensor<128x256xf32>
 }
 
+// A panel of weights of a window that exceeds L2 is read in pieces of the channels, each by all pixels.
+// CHECK-LABEL: @window_over_many_channels
+// CHECK: onnxc.kernel #onnxc.contraction<rows = {{.*}}, columns = 16, vector = 8, outer = panels, depth = 400>
+func.func @window_over_many_channels(%x: tensor<1x14x14x2000xf32>, %w: tensor<3x3x2000x32xf32>) -> tensor<1x12x12x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x12x12x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<1x12x12x32xf32>) -> tensor<1x12x12x32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(n, h, w, c, i, j, d) -> (n, h + i, w + j, d)>,
+                                        affine_map<(n, h, w, c, i, j, d) -> (i, j, d, c)>,
+                                        affine_map<(n, h, w, c, i, j, d) -> (n, h, w, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x14x14x2000xf32>, tensor<3x3x2000x32xf32>) outs(%start : tensor<1x12x12x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x12x12x32xf32>
+  return %y : tensor<1x12x12x32xf32>
+}
+
 // Many rows are multiplied in blocks that stay in L2.
 // CHECK-LABEL: @product_of_many_rows
 // CHECK: onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels, block = 84>
