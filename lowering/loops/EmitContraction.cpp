@@ -114,7 +114,8 @@ void ContractionEmitter::forEachPanel(
   forEachStep(begin, end, 1, body);
 }
 
-// A loop even around a single iteration, whose parts no tasks share.
+// A loop even around a single iteration: what stands side by side in it is no
+// step of its own.
 void ContractionEmitter::forEachStep(
     OpFoldResult begin, OpFoldResult end, int64_t step,
     llvm::function_ref<void(OpFoldResult)> body) {

@@ -363,10 +363,12 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
                                       Rows live, Accumulators &sums) {
   unsigned loop = loops.front();
   OpFoldResult begin = number(b, 0), end = nest.sizes[loop];
-  if (tile.from && loop == nest.roles.reductions.back())
-    std::tie(begin, end) = std::pair(tile.from, tile.to);
   if (const ContractionNest::SizedBorder *window = nest.windowOf(loop))
     std::tie(begin, end) = tapRange(*window, tile);
+  if (tile.from && loop == nest.roles.reductions.back()) {
+    begin = maximum(b, begin, tile.from);
+    end = minimum(b, end, tile.to);
+  }
   int64_t together = tapsTogether(loops, tile), step = together * stepOf(loop);
   bool isCutShort = restOfSum && loop == nest.roles.reductions.back();
   if (together == 1 && !isCutShort)

@@ -18,8 +18,8 @@ namespace onnxc::contraction {
 constexpr int64_t longEpilogue = 256, fewestRowsInLoop = 4, longOfRest = 8;
 
 // Parts of vectors are not forwarded from stores to loads, so complete sums
-// with lanes that do not exist wait on the stack, and so do those that are
-// added to what is in the output.
+// with lanes that do not exist wait on the stack, and so do those that meet
+// what is in the output.
 bool ContractionEmitter::waitsInOutput(const Tile &tile) {
   if (nest.yieldedPositions.empty())
     return false;

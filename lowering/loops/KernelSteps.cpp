@@ -146,7 +146,8 @@ std::optional<KernelSteps> Finder::find() {
 bool isPrivate(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
-  return memory.getDefiningOp<memref::AllocaOp>() != nullptr;
+  auto scratch = memory.getDefiningOp<memref::AllocaOp>();
+  return scratch && !scratch->hasAttr(tileAttrName);
 }
 
 bool writesScratch(scf::ForOp loop) {

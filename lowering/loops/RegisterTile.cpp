@@ -226,8 +226,8 @@ int64_t columnsOf(linalg::GenericOp root, const LoopRoles &roles) {
   return columns;
 }
 
-// Steps of the innermost loop of the sums where no window slides along it, else
-// none.
+// Steps of the innermost loop of the sums, be they padded; none where a window
+// slides along it.
 int64_t channelsOf(linalg::GenericOp root, const LoopRoles &roles) {
   if (roles.reductions.empty())
     return 0;

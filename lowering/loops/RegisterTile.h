@@ -11,9 +11,8 @@ struct ContractionShape {
   int64_t elementBits;     // of the accumulators
   int64_t weightBytes;     // of what is read anew for every tile of rows
   int64_t reduction;       // multiplications per element
-  int64_t
-      channels; // the same, of the innermost loop; 0 if a window slides there
-  int64_t streamed;  // the same, where windows that overlap count once
+  int64_t streamed;        // the same, where windows that overlap count once
+  int64_t channels;  // steps of the sums' innermost loop; 0 if a window slides
   int64_t rowStride; // bytes between what neighbouring rows read
   bool depthwise;
   int64_t taps; // vectors of weights that a depthwise tile keeps

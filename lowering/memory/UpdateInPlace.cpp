@@ -23,7 +23,7 @@ namespace onnxc {
 namespace {
 
 // Whether the code computes each element of the output once, and keeps no
-// partial sums there.
+// partial sums there: form-kernels cut sums into pieces where nothing read it.
 bool storesOnce(KernelOp kernel) {
   if (auto schedule = dyn_cast<ContractionAttr>(kernel.getSchedule()))
     return !schedule.getDepth();
@@ -73,12 +73,12 @@ bool isGivenOnce(KernelOp kernel,
 
 // The kernel reads what lies in its output instead of `input`.
 void join(KernelOp kernel, OpOperand &input, OpOperand &output) {
-  Operation *made = output.get().getDefiningOp();
+  Operation *replaced = output.get().getDefiningOp();
   BlockArgument argument = kernel.getBlockArgument(input);
   argument.replaceAllUsesWith(kernel.getBlockArgument(output));
   kernel.getBodyBlock()->eraseArgument(argument.getArgNumber());
-  made->replaceAllUsesWith(input.get().getDefiningOp());
-  made->erase();
+  replaced->replaceAllUsesWith(input.get().getDefiningOp());
+  replaced->erase();
   kernel.getInputsMutable().erase(input.getOperandNumber());
 }
 
@@ -98,7 +98,7 @@ struct UpdateInPlace : impl::UpdateInPlaceBase<UpdateInPlace> {
     for (const BufferLifetime &buffer : computeLifetimes(model, positions))
       if (!buffer.outlivesIteration)
         lifetimes.insert({buffer.alloc, buffer});
-    auto lifetimeOf = [&](OpOperand &operand) -> std::optional<BufferLifetime> {
+    auto lifetimeAt = [&](OpOperand &operand) -> std::optional<BufferLifetime> {
       auto found = lifetimes.find(operand.get().getDefiningOp());
       return found == lifetimes.end() ? std::nullopt
                                       : std::optional(found->second);
@@ -108,12 +108,12 @@ struct UpdateInPlace : impl::UpdateInPlaceBase<UpdateInPlace> {
     for (KernelOp kernel : llvm::reverse(kernels)) {
       OpOperand *output = storesOnce(kernel) ? onlyResult(kernel) : nullptr;
       std::optional<BufferLifetime> made =
-          output ? lifetimeOf(*output) : std::nullopt;
+          output ? lifetimeAt(*output) : std::nullopt;
       if (!made || !made->alloc.getType().hasStaticShape() ||
           made->first != positions.begin.lookup(kernel))
         continue;
       auto endsHere = [&](OpOperand *input) {
-        std::optional<BufferLifetime> held = lifetimeOf(*input);
+        std::optional<BufferLifetime> held = lifetimeAt(*input);
         return held && held->alloc.getType() == made->alloc.getType() &&
                held->last == positions.end.lookup(kernel) &&
                isReadWhereStored(kernel.getBlockArgument(*input),

@@ -21,6 +21,10 @@ def products():
         **deep, "zero": np.int64([0]), "size": np.int64([96]), "one": np.int64([1])})
     yield "deep product, rows of the run", chain(["m", 2100], [("Gemm", "x w b", "p", {}), ("Tanh", "p", "y", {})],
                                                  deep, [[1, 2100], [50, 2100]])
+    yield "deep product of padded channels", chain([1, 8, 9, 10], [
+        ("Conv", "x u", "z", {}), ("Pad", "z ends", "p", {}), ("Conv", "p w", "y", {})], {
+            "u": normal(4000, 8, 1, 1, scale=0.3), "w": normal(512, 4008, 1, 1, scale=0.02),
+            "ends": np.int64([0, 3, 0, 0, 0, 5, 0, 0])})
     yield "wide product", chain([300, 600], [("MatMul", "x w", "y", {})], {"w": normal(600, 192, scale=0.05)})
     yield "product of two computed matrices, copied panels", computed_product(130, 1000, 256)
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)

@@ -400,6 +400,9 @@ def many_channels():
             sizes = [[1, 8, 5, 13], [1, 8, 6, 6]] if "h" in size else None
             yield f"{channels} channels, {name}, {'any size' if sizes else 'known'}", chain(size, [
                 ("Conv", "x w0", "z", {}), ("Conv", "z w b", "c", attributes), ("Relu", "c", "y", {})], weights, sizes)
+        yield f"{channels} channels and padded ones, {name}", chain([2, 8, 7, 9], [
+            ("Conv", "x w0", "z", {}), ("Pad", "z ends", "p", {}), ("Conv", "p v b", "c", attributes), ("Relu", "c", "y", {})],
+            weights | {"ends": np.int64([0, 1, 0, 0, 0, 4, 0, 0]), "v": normal(filters, channels + 5, 3, 3, scale=0.01)})
     yield f"{channels} channels and a residual", chain([1, 8, 7, 9], [
         ("Conv", "x w0", "z", {}), ("Conv", "x u", "t", {}), ("Conv", "z w b", "c", {"pads": [2] * 4, "dilations": [2, 2]}),
         ("Add", "c t", "r", {}), ("Conv", "r v", "y", {})], weights | {"v": normal(8, filters, 1, 1, scale=0.3)})
