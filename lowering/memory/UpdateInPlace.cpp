@@ -82,53 +82,77 @@ void join(KernelOp kernel, OpOperand &input, OpOperand &output) {
   kernel.getInputsMutable().erase(input.getOperandNumber());
 }
 
+// Finds operands whose place the result of a kernel may take. From the last
+// kernel on: what later ones have joined to an output does not change when it
+// is first written, nor when an operand was last read.
+class Finder {
+public:
+  explicit Finder(func::FuncOp model)
+      : positions(model), views(model), dominance(model) {
+    for (const BufferLifetime &buffer : computeLifetimes(model, positions))
+      if (!buffer.outlivesIteration)
+        lifetimes.insert({buffer.alloc, buffer});
+  }
+
+  OpOperand *find(KernelOp kernel, OpOperand &output);
+
+private:
+  std::optional<BufferLifetime> lifetimeAt(OpOperand &operand) {
+    auto found = lifetimes.find(operand.get().getDefiningOp());
+    return found == lifetimes.end() ? std::nullopt
+                                    : std::optional(found->second);
+  }
+  bool mayTakePlace(KernelOp kernel, OpOperand &input, OpOperand &output,
+                    memref::AllocOp made);
+
+  Positions positions;
+  BufferViewFlowAnalysis views;
+  DominanceInfo dominance;
+  DenseMap<Operation *, BufferLifetime> lifetimes;
+};
+
+bool Finder::mayTakePlace(KernelOp kernel, OpOperand &input, OpOperand &output,
+                          memref::AllocOp made) {
+  std::optional<BufferLifetime> held = lifetimeAt(input);
+  if (!held || held->alloc.getType() != made.getType() ||
+      held->last != positions.end.lookup(kernel))
+    return false;
+  Operation *alloc = held->alloc;
+  return isReadWhereStored(kernel.getBlockArgument(input),
+                           yieldedAs(kernel, output)) &&
+         isGivenOnce(kernel, views.resolve(held->alloc)) &&
+         llvm::all_of(made->getUsers(), [&](Operation *user) {
+           return dominance.properlyDominates(alloc, user);
+         });
+}
+
+OpOperand *Finder::find(KernelOp kernel, OpOperand &output) {
+  std::optional<BufferLifetime> made = lifetimeAt(output);
+  if (!made || !made->alloc.getType().hasStaticShape() ||
+      made->first != positions.begin.lookup(kernel))
+    return nullptr;
+  for (OpOperand *input : kernel.getDpsInputOperands())
+    if (mayTakePlace(kernel, *input, output, made->alloc))
+      return input;
+  return nullptr;
+}
+
 struct UpdateInPlace : impl::UpdateInPlaceBase<UpdateInPlace> {
   using UpdateInPlaceBase::UpdateInPlaceBase;
 
-  // From the last one on: what later kernels have joined to an output does not
-  // change when it is first written, nor when an operand was last read.
   void runOnOperation() override {
     func::FuncOp model = findModel(getOperation());
     if (!model)
       return;
-    Positions positions(model);
-    BufferViewFlowAnalysis views(model);
-    DominanceInfo dominance(model);
-    DenseMap<Operation *, BufferLifetime> lifetimes;
-    for (const BufferLifetime &buffer : computeLifetimes(model, positions))
-      if (!buffer.outlivesIteration)
-        lifetimes.insert({buffer.alloc, buffer});
-    auto lifetimeAt = [&](OpOperand &operand) -> std::optional<BufferLifetime> {
-      auto found = lifetimes.find(operand.get().getDefiningOp());
-      return found == lifetimes.end() ? std::nullopt
-                                      : std::optional(found->second);
-    };
+    Finder finder(model);
     SmallVector<KernelOp> kernels;
     model.walk([&](KernelOp kernel) { kernels.push_back(kernel); });
     for (KernelOp kernel : llvm::reverse(kernels)) {
       OpOperand *output = storesOnce(kernel) ? onlyResult(kernel) : nullptr;
-      std::optional<BufferLifetime> made =
-          output ? lifetimeAt(*output) : std::nullopt;
-      if (!made || !made->alloc.getType().hasStaticShape() ||
-          made->first != positions.begin.lookup(kernel))
+      OpOperand *input = output ? finder.find(kernel, *output) : nullptr;
+      if (!input)
         continue;
-      auto endsHere = [&](OpOperand *input) {
-        std::optional<BufferLifetime> held = lifetimeAt(*input);
-        return held && held->alloc.getType() == made->alloc.getType() &&
-               held->last == positions.end.lookup(kernel) &&
-               isReadWhereStored(kernel.getBlockArgument(*input),
-                                 yieldedAs(kernel, *output)) &&
-               isGivenOnce(kernel, views.resolve(held->alloc)) &&
-               llvm::all_of(made->alloc->getUsers(), [&](Operation *user) {
-                 return dominance.properlyDominates(held->alloc.getOperation(),
-                                                    user);
-               });
-      };
-      SmallVector<OpOperand *> inputs = kernel.getDpsInputOperands();
-      auto input = llvm::find_if(inputs, endsHere);
-      if (input == inputs.end())
-        continue;
-      join(kernel, **input, *output);
+      join(kernel, *input, *output);
       ++updated;
     }
   }

@@ -745,5 +745,5 @@ def residuals():
         ("Add", "c s", "r", {}), ("MatMul", "r u", "y", {})], square)
 
 
-KINDS = (residuals, rows, shifted_windows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
-         kept_slices, computed_positions, resized_images, folded_scales, quotients)
+KINDS = (rows, shifted_windows, boxes, heads, repeated_queries, norms, pixel_norms, chains, selections, different_elements,
+         kept_slices, computed_positions, resized_images, folded_scales, quotients, residuals)

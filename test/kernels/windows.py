@@ -759,5 +759,6 @@ def regions():
             [2, 19, 50, 60], [("RoiAlign", "x r b", "y", attributes)], {"r": 5 * edges[:1], "b": np.int64([1])})
 
 
-KINDS = (many_channels, folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, skipped_pixels, siblings, pyramids,
-         lone_windows, lone_convolutions, pools, transposed_convolutions, blocks, samples, regions)
+KINDS = (folded_pixels, few_channels, pooled_windows, lines, convolutions, strided, skipped_pixels, siblings, pyramids,
+         lone_windows, lone_convolutions, pools, transposed_convolutions, blocks, samples, regions,
+         many_channels)
