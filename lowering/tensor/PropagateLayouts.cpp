@@ -6,7 +6,8 @@
 // All moves keep the number of transposed elements or lower it:
 // - an elementwise generic iterates in the layout of its operands when all of
 //   its full operands agree, and its result is transposed instead; a tensor of
-//   as many dimensions that it reads at computed indices counts as such;
+//   as many dimensions that it reads at computed indices counts as such. Where
+//   they differ, connected ones take the layout that moves the fewest tensors;
 // - a transpose that both branches of an If end with is made behind it;
 // - padding, slicing and concatenation act on the untransposed tensor, and a
 //   reshape whose groups lie together there;
@@ -21,6 +22,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/RegisterTile.h"
+#include "lowering/tensor/ElementwiseLayouts.h"
 #include "lowering/tensor/PermuteConstant.h"
 #include "lowering/tensor/SquareConvolutions.h"
 #include "lowering/tensor/Transposed.h"
@@ -39,8 +41,6 @@ using linalg::TransposeOp;
 
 namespace {
 
-using Permutation = SmallVector<int64_t>;
-
 // (e0, e1, ...) -> (e_p[0], e_p[1], ...): the old iterators in terms of the
 // new.
 AffineMap permutationMap(MLIRContext *context, ArrayRef<int64_t> permutation) {
@@ -55,8 +55,6 @@ AffineMap mapOfSource(AffineMap map, ArrayRef<int64_t> permutation) {
   return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
                         map.getContext());
 }
-
-bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
 
 // A generic that only copies one operand through a permutation, as others may
 // have built it.
@@ -162,56 +160,6 @@ struct FoldConstantTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
-bool isElementwise(GenericOp op) {
-  return op.getNumParallelLoops() == op.getNumLoops() &&
-         op.hasPureTensorSemantics() &&
-         llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-           return op.getMatchingIndexingMap(&init).isIdentity() &&
-                  !op.payloadUsesValueFromOperand(&init);
-         });
-}
-
-// Whether what is read says where something else is read.
-bool isPlace(tensor::ExtractOp read) {
-  SetVector<Operation *> users(read->user_begin(), read->user_end());
-  for (size_t i = 0; i < users.size(); ++i) {
-    if (isa<tensor::ExtractOp>(users[i]))
-      return true;
-    users.insert(users[i]->user_begin(), users[i]->user_end());
-  }
-  return false;
-}
-
-// Transposed tensors that the body reads at computed indices.
-SmallVector<tensor::ExtractOp> computedReads(GenericOp op) {
-  auto reads = op.getBody()->getOps<tensor::ExtractOp>();
-  return llvm::filter_to_vector(reads, [&](tensor::ExtractOp read) {
-    return read.getTensor().getDefiningOp<TransposeOp>() &&
-           read.getTensor().getType().getRank() == op.getNumLoops() &&
-           !isPlace(read);
-  });
-}
-
-// The permutation that every full operand shares, if there is one.
-std::optional<Permutation> commonPermutation(GenericOp op) {
-  SmallVector<Value> full;
-  for (OpOperand *operand : op.getDpsInputOperands())
-    if (op.getMatchingIndexingMap(operand).isIdentity() &&
-        op.getNumLoops() != 0 && !isConstant(operand->get()))
-      full.push_back(operand->get());
-  for (tensor::ExtractOp read : computedReads(op))
-    full.push_back(read.getTensor());
-  std::optional<Permutation> common;
-  for (Value value : full) {
-    auto producer = value.getDefiningOp<TransposeOp>();
-    if (!producer ||
-        (common && *common != Permutation(producer.getPermutation())))
-      return std::nullopt;
-    common = Permutation(producer.getPermutation());
-  }
-  return common;
-}
-
 // Reads of transposed tensors at the same places of their sources.
 void readSources(PatternRewriter &rewriter, GenericOp op) {
   for (tensor::ExtractOp read : computedReads(op)) {
@@ -225,14 +173,31 @@ void readSources(PatternRewriter &rewriter, GenericOp op) {
   }
 }
 
+// Stands at elementwise operations whose full operands differ in layout: behind
+// which permutation of theirs they are computed all the same.
+constexpr llvm::StringLiteral permutationAttr = "onnxc.permutation";
+
+void markPermutations(ModuleOp module) {
+  for (auto &[op, permutation] : choosePermutations(module))
+    op->setAttr(permutationAttr,
+                DenseI64ArrayAttr::get(op->getContext(), permutation));
+}
+
+Permutation chosenPermutation(GenericOp op) {
+  return Permutation(
+      op->getAttrOfType<DenseI64ArrayAttr>(permutationAttr).asArrayRef());
+}
+
 // y = f(transpose(a), transpose(b), c) becomes transpose(f(a, b, c')).
 struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GenericOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isElementwise(op))
+    if (!walksInAnyOrder(op))
       return failure();
-    std::optional<Permutation> permutation = commonPermutation(op);
+    std::optional<Permutation> permutation = op->hasAttr(permutationAttr)
+                                                 ? chosenPermutation(op)
+                                                 : commonPermutation(op);
     if (!permutation)
       return rewriter.notifyMatchFailure(op, "operands differ in layout");
     MLIRContext *context = op.getContext();
@@ -244,7 +209,9 @@ struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
       AffineMap map = op.getMatchingIndexingMap(operand);
       Value value = operand->get();
       bool full = map.isIdentity();
-      if (auto producer = value.getDefiningOp<TransposeOp>(); full && producer)
+      auto producer = value.getDefiningOp<TransposeOp>();
+      if (full && producer &&
+          producer.getPermutation() == ArrayRef(*permutation))
         value = producer.getInput();
       else if (full)
         value = transposed(rewriter, op.getLoc(), value, inverse);
@@ -562,7 +529,7 @@ constexpr int64_t mostMoves = 1 << 22;
 // what makes the tensor.
 void explain(ModuleOp module) {
   module.walk([](GenericOp op) {
-    if (!isElementwise(op) || commonPermutation(op))
+    if (!walksInAnyOrder(op) || commonPermutation(op))
       return;
     for (OpOperand *operand : op.getDpsInputOperands()) {
       auto transpose = operand->get().getDefiningOp<TransposeOp>();
@@ -598,6 +565,7 @@ struct PropagateLayouts : impl::PropagateLayoutsBase<PropagateLayouts> {
     FrozenRewritePatternSet up(std::move(writing));
     // Each pattern moves transposes one way, so this ends; deep networks need
     // more rounds than the driver's ten.
+    markPermutations(getOperation());
     auto untilDone =
         GreedyRewriteConfig().setMaxIterations(GreedyRewriteConfig::kNoLimit);
     auto sink = GreedyRewriteConfig(untilDone).setUseTopDownTraversal(

@@ -737,6 +737,13 @@ def residuals():
             yield f"residual of {rows}x{inner}x{columns}{end}", chain([1, rows, 30], [
                 ("MatMul", "x u", "t", {}), ("MatMul", "t v", "h", {}), ("Relu", "h", "k", {}), ("MatMul", "k w", "c", {}),
                 *steps, ("MatMul", "r v", "y", {})], weights)
+    weights = {"w": normal(20, 20, 1, 1, scale=0.2), "v": normal(20, 20, 3, 3, scale=0.1)}
+    blocks = [step for x, y in ("xa", "ab", "bc") for step in (
+        ("Conv", f"{x} w", f"h{x}", {}), ("Relu", f"h{x}", f"k{x}", {}),
+        ("Conv", f"k{x} v", f"l{x}", {"pads": [1] * 4}), ("Add", f"l{x} {x}", y, {}))]
+    for end, steps in (("", [("Relu", "c", "y", {})]),
+                       (" and end with its square", [("Mul", "x x", "s", {}), ("Add", "c s", "y", {})])):
+        yield f"residuals that begin at an image{end}", chain([2, 20, 13, 15], [*blocks, *steps], weights)
     square = {"u": normal(40, 40, scale=0.2)}
     yield "residual that a product reads, too", chain([40, 40], [
         ("MatMul", "x u", "t", {}), ("MatMul", "t u", "c", {}), *add, ("MatMul", "r u", "y", {})], square)

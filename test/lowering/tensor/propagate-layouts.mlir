@@ -548,3 +548,58 @@ func.func @index_of_a_gather(%x: tensor<1000x64xf32>, %i: tensor<2x?xi64>, %n: i
   } -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
+
+// -----
+
+// Residuals of an image in NCHW: three results of convolutions are added to it, so moving it once is less.
+// CHECK-LABEL: @most_operands_decide
+// CHECK: %[[X:.*]] = linalg.transpose ins(%arg0 {{.*}} permutation = [0, 2, 3, 1]
+// CHECK: linalg.generic {{.*}} ins(%arg1, %[[X]] :
+// CHECK: linalg.generic {{.*}} ins(%arg2,
+// CHECK: %[[Y:.*]] = linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+// CHECK-NEXT: return %[[Y]]
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#add = {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+func.func @most_operands_decide(%x: tensor<1x8x5x6xf32>, %c1: tensor<1x5x6x8xf32>, %c2: tensor<1x5x6x8xf32>,
+                                %c3: tensor<1x5x6x8xf32>) -> tensor<1x8x5x6xf32> {
+  %e = tensor.empty() : tensor<1x8x5x6xf32>
+  %t1 = linalg.transpose ins(%c1 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r1 = linalg.generic #add ins(%t1, %x : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  %t2 = linalg.transpose ins(%c2 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r2 = linalg.generic #add ins(%t2, %r1 : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  %t3 = linalg.transpose ins(%c3 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r3 = linalg.generic #add ins(%t3, %r2 : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  return %r3 : tensor<1x8x5x6xf32>
+}
+
+// -----
+
+// One residual: moving the convolution's result is all that has to be moved.
+// CHECK-LABEL: @one_operand_stays
+// CHECK: %[[C:.*]] = linalg.transpose ins(%arg1 {{.*}} permutation = [0, 3, 1, 2]
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[C]], %arg0 :
+// CHECK: return %[[Y]]
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#add = {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+func.func @one_operand_stays(%x: tensor<1x8x5x6xf32>, %c: tensor<1x5x6x8xf32>) -> tensor<1x8x5x6xf32> {
+  %e = tensor.empty() : tensor<1x8x5x6xf32>
+  %t = linalg.transpose ins(%c : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r = linalg.generic #add ins(%t, %x : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  return %r : tensor<1x8x5x6xf32>
+}
