@@ -469,6 +469,18 @@ static std::optional<Machine> halved(const Machine &machine,
   return other;
 }
 
+// Whether all rows pass a panel before the next one does. Rows were computed
+// last, so while L2 holds them they are read again for less than weights, which
+// come from farther away and are asked for a panel ahead. On Emerald Rapids
+// products of 16 to 196 rows by 256 and 512 KB took 0.74 to 0.9 of the time.
+static bool readsPanelsOnce(const ContractionShape &shape,
+                            const Machine &machine, int64_t halfOfL2) {
+  int64_t rowBytes = shape.reduction * shape.elementBits / 8;
+  bool keepsRows = shape.isProduct && !ShapedType::isDynamic(shape.rows) &&
+                   shape.rows * rowBytes <= halfOfL2;
+  return shape.weightBytes > (keepsRows ? machine.l1Bytes : halfOfL2);
+}
+
 static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                                       const ContractionShape &shape,
                                       const Machine &machine, double &least) {
@@ -516,9 +528,10 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
     if (costOf(other, rowExtent, /*wholePanels=*/false) <
         clearlyLess * costOf(tile, rowExtent, /*wholePanels=*/false))
       tile = other;
-  int64_t l2 = target ? target.getL2ForBlocks() : 0;
   LoopOrder outer =
-      shape.weightBytes > l2 / 2 ? LoopOrder::Panels : LoopOrder::Pixels;
+      readsPanelsOnce(shape, machine, target ? target.getL2ForBlocks() / 2 : 0)
+          ? LoopOrder::Panels
+          : LoopOrder::Pixels;
   // What does not stay in L1 is read once for as many rows as are worth their
   // code, and few rows are enough sums at once only where they are wide.
   if (mayBeSingle && shape.weightBytes > machine.l1Bytes) {
