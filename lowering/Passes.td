@@ -297,10 +297,11 @@ def PropagateLayouts : Pass<"propagate-layouts", "mlir::ModuleOp"> {
   let summary = "Moves transposes down until they cancel, so that the graph runs in NHWC";
   let description = [{
     Convolutions and pools are built in NHWC between two transposes. Elementwise generics, padding, slices, concatenations
-    and branches let a transpose pass when all their full operands have it; reductions and contractions read through it,
-    but for convolutions that would fetch each of many channels, or channels that share few sets of the first cache, from
-    another line, and those whose lanes can lie along the sum without it; constants are reordered. Reshapes and the
-    model's border stop it.
+    and branches let a transpose pass when all their full operands have it; where those of elementwise generics differ,
+    connected ones take the layout that moves the fewest tensors. Reductions and contractions read through it, but for
+    convolutions that would fetch each of many channels, or channels that share few sets of the first cache, from another
+    line, and those whose lanes can lie along the sum without it; constants are reordered. Reshapes and the model's border
+    stop it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
