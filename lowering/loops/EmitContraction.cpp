@@ -32,8 +32,7 @@ namespace contraction {
 void ContractionEmitter::emit() {
   SmallVector<int> steps(nest.batches.begin(), nest.batches.end());
   bool inGroups = nest.schedule.getGroup() > 1 || nest.schedule.getDepth();
-  bool inBlocks = nest.schedule.getBlock() && nest.pixels.empty() &&
-                  getConstantIntValue(nest.sizes[*nest.row]);
+  bool inBlocks = nest.schedule.getBlock() && nest.pixels.empty() && nest.row;
   if (inGroups)
     steps.push_back(Groups);
   else if (inBlocks)
@@ -396,9 +395,20 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
 }
 
 void ContractionEmitter::walkBlocks(ArrayRef<int> steps, Tile tile) {
-  int64_t rows = *getConstantIntValue(nest.sizes[*nest.row]);
-  for (RowTiles tiles : balancedTiles(rows, nest.schedule.getRows()))
-    walkBlocksOf(tiles, steps, tile);
+  OpFoldResult size = nest.sizes[*nest.row];
+  int64_t block = nest.schedule.getBlock();
+  if (std::optional<int64_t> rows = getConstantIntValue(size)) {
+    if (*rows <= block)
+      return walkPanels(steps, tile);
+    for (RowTiles tiles : balancedTiles(*rows, nest.schedule.getRows()))
+      walkBlocksOf(tiles, steps, tile);
+    return;
+  }
+  forEach(number(b, 0), size, block, [&](OpFoldResult begin) {
+    tile.blockBegin = begin;
+    tile.blockEnd = minimum(b, add(b, begin, number(b, block)), size);
+    walkPanels(steps, tile);
+  });
 }
 
 // Blocks of these tiles, each with all panels. One loop walks both, so that

@@ -25,10 +25,12 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile,
     return turn;
   bool isBlock = bool(tile.blockEnd);
   OpFoldResult begin = isBlock ? tile.blockBegin : number(b, 0),
-               rows = isBlock ? number(b, nest.schedule.getBlock())
-                              : nest.sizes[*nest.row],
+               rows = nest.sizes[*nest.row],
                at = subtract(b, tile.loops[*nest.row], begin);
   int64_t whole = nest.schedule.getRows();
+  if (isBlock)
+    rows = getConstantIntValue(rows) ? number(b, nest.schedule.getBlock())
+                                     : subtract(b, tile.blockEnd, begin);
   if (getConstantIntValue(rows)) {
     take(ceilDivide(b, rows, number(b, whole)), floorDivide(b, at, tile.rows));
   } else if (ofRows) {

@@ -411,8 +411,10 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   if (shape.depthwise) {
     shape.taps = tapsAlongRows(root, roles);
     shape.pixelsReached = pixelsReached(root, roles);
-    shape.pixels = product(roles.pixels);
   }
+  shape.pixels = product(roles.pixels);
+  OpOperand *weights = inputOfPanels(root, roles);
+  shape.hasWeights = weights && constantBehind(weights->get());
   auto isSumWithPixel = [&](AffineExpr index) {
     return !isa<AffineDimExpr>(index) &&
            llvm::any_of(roles.pixels, [&](unsigned loop) {
@@ -469,6 +471,18 @@ static std::optional<Machine> halved(const Machine &machine,
   return other;
 }
 
+// Whether only the run knows how many rows a product has, which then come in
+// blocks that stay in L2, by weights that do, too. Fewer rows than columns are
+// usual where these are many.
+static bool staysInBlocks(const ContractionShape &shape, int64_t halfOfL2) {
+  constexpr int64_t manyColumns = 128;
+  int64_t rowBytes = shape.reduction * shape.elementBits / 8;
+  return shape.isProduct && shape.hasWeights && !shape.isMerged &&
+         ShapedType::isDynamic(shape.rows) && shape.rowsOfImage == 0 &&
+         shape.columns >= manyColumns && shape.weightBytes <= halfOfL2 &&
+         leastTiles * mostRows * rowBytes <= halfOfL2;
+}
+
 // Whether all rows pass a panel before the next one does. Rows were computed
 // last, so while L2 holds them they are read again for less than weights, which
 // come from farther away and are asked for a panel ahead. On Emerald Rapids
@@ -478,9 +492,11 @@ static std::optional<Machine> halved(const Machine &machine,
 static bool readsPanelsOnce(const ContractionShape &shape,
                             const Machine &machine, int64_t halfOfL2) {
   int64_t rowBytes = shape.reduction * shape.elementBits / 8;
-  bool keepsRows =
-      shape.isProduct && !ShapedType::isDynamic(shape.rows) &&
-      shape.rows * rowBytes <= std::min(halfOfL2, shape.weightBytes);
+  bool keepsRows = staysInBlocks(shape, halfOfL2);
+  if (shape.isProduct && shape.hasWeights &&
+      !ShapedType::isDynamic(shape.pixels))
+    keepsRows =
+        shape.pixels * rowBytes <= std::min(halfOfL2, shape.weightBytes);
   return shape.weightBytes > (keepsRows ? machine.l1Bytes : halfOfL2);
 }
 
@@ -634,16 +650,18 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
           half = target ? target.getL2ForBlocks() / 2 : 0,
           rows = ShapedType::isDynamic(shape.rows) ? usualExtent : shape.rows,
           rowBytes = shape.reduction * bytes;
-  // What is left of whole panels would be steps of their own.
-  if (schedule.getOuter() != LoopOrder::Panels || shape.isMerged ||
-      ShapedType::isDynamic(shape.columns) || shape.columns % columns)
-    return schedule;
   auto blocked = [&](int64_t block, int64_t group, int64_t depth) {
     return ContractionAttr::get(schedule.getContext(), schedule.getRows(),
                                 columns, schedule.getVector(),
                                 schedule.getOuter(), block, group, depth,
                                 /*partial=*/0);
   };
+  if (schedule.getOuter() == LoopOrder::Panels && staysInBlocks(shape, half))
+    return blocked(llvm::alignDown(half / rowBytes, schedule.getRows()), 1, 0);
+  // What is left of whole panels would be steps of their own.
+  if (schedule.getOuter() != LoopOrder::Panels || shape.isMerged ||
+      ShapedType::isDynamic(shape.columns) || shape.columns % columns)
+    return schedule;
   if (!shape.isProduct) {
     int64_t depth =
         holdsPartialSums ? channelsOfPiece(shape, rowBytes * columns, half) : 0;

@@ -19,9 +19,10 @@ struct ContractionShape {
   // Pixels of the rows that its window reaches, of one vector each; dynamic
   // where not known, or where the window slides along the vectors.
   int64_t pixelsReached = 0;
-  int64_t pixels = 0; // of a depthwise window's result; dynamic where not known
-  bool isProduct;     // of matrices: one loop reduces, no window slides
-  int64_t taken = 0;  // registers that something else holds
+  int64_t pixels;    // of the result, or rows; dynamic where not known
+  bool isProduct;    // of matrices: one loop reduces, no window slides
+  bool hasWeights;   // what is read for each column is a constant
+  int64_t taken = 0; // registers that something else holds
   // The columns are of several loops, which what follows may walk apart.
   bool isMerged = false;
   bool isSmall = false; // few rows, and little code with them

@@ -81,9 +81,9 @@ void ContractionEmitter::walkFewRows(ArrayRef<int> steps, Tile tile) {
 void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
   if (!nest.row)
     return walk(steps, tile);
-  if (tile.blockEnd)
-    return walkRowsOfBlock(steps, tile);
   std::optional<int64_t> extent = getConstantIntValue(nest.sizes[*nest.row]);
+  if (extent && tile.blockEnd)
+    return walkRowsOfBlock(steps, tile);
   const ContractionNest::SizedBorder *border = nest.rowWindow();
   if (!extent && !border)
     return walkFewRows(steps, tile);
@@ -230,6 +230,8 @@ void ContractionEmitter::walkTiles(ArrayRef<int> steps, Tile tile,
 void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
   OpFoldResult extent = nest.sizes[*nest.row];
   const ContractionNest::SizedBorder *window = nest.rowWindow();
+  if (tile.blockEnd)
+    return walkRowRange(steps, tile, tile.blockBegin, tile.blockEnd);
   if (!window || readsBeside(*window))
     return walkRowRange(steps, tile, number(b, 0), extent);
   auto [begin, end] = rowsInside(*window);

@@ -73,7 +73,8 @@ public:
 
 private:
   void add(GenericOp op) {
-    if (op && walksInAnyOrder(op) && computedReads(op).empty())
+    bool isBeside = op && op->getBlock() == ops.front()->getBlock();
+    if (isBeside && walksInAnyOrder(op) && computedReads(op).empty())
       ops.insert(op);
   }
 
@@ -90,11 +91,13 @@ private:
     return count;
   }
 
-  // Whether that moves a result for this user. Other generics read any layout.
+  // Whether that moves a result for this user. Contractions and reductions read
+  // any layout, be it through a transpose.
   static bool isMoved(ArrayRef<int64_t> permutation, Operation *user) {
     if (auto transpose = dyn_cast<TransposeOp>(user))
-      return !isIdentityPermutation(
-          applyPermutation(permutation, transpose.getPermutation()));
+      return !llvm::all_of(transpose->getUsers(), llvm::IsaPred<GenericOp>) &&
+             !isIdentityPermutation(
+                 applyPermutation(permutation, transpose.getPermutation()));
     return !isa<GenericOp>(user) && !isIdentityPermutation(permutation);
   }
 

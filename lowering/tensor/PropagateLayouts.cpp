@@ -188,6 +188,14 @@ Permutation chosenPermutation(GenericOp op) {
       op->getAttrOfType<DenseI64ArrayAttr>(permutationAttr).asArrayRef());
 }
 
+// Whether something that it reads has yet to be moved so.
+bool readsChosen(GenericOp op) {
+  return llvm::any_of(fullOperands(op), [](OpOperand *operand) {
+    Operation *maker = operand->get().getDefiningOp();
+    return maker && maker->hasAttr(permutationAttr);
+  });
+}
+
 // y = f(transpose(a), transpose(b), c) becomes transpose(f(a, b, c')).
 struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -195,9 +203,11 @@ struct SinkBelowElementwise : OpRewritePattern<GenericOp> {
                                 PatternRewriter &rewriter) const override {
     if (!walksInAnyOrder(op))
       return failure();
-    std::optional<Permutation> permutation = op->hasAttr(permutationAttr)
-                                                 ? chosenPermutation(op)
-                                                 : commonPermutation(op);
+    bool isChosen = op->hasAttr(permutationAttr);
+    if (isChosen && readsChosen(op))
+      return rewriter.notifyMatchFailure(op, "its operands are to move first");
+    std::optional<Permutation> permutation =
+        isChosen ? chosenPermutation(op) : commonPermutation(op);
     if (!permutation)
       return rewriter.notifyMatchFailure(op, "operands differ in layout");
     MLIRContext *context = op.getContext();

@@ -30,6 +30,19 @@ def products():
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
     yield "product of two computed matrices, panels in many pages", computed_product(70, 500, 333)
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
+    for columns in (160, 203):  # rows in blocks that L2 holds, and a rest of columns
+        weights = {"w": normal(300, columns, scale=0.06), "v": normal(columns, 300, scale=0.07), "b": normal(columns)}
+        nodes = [("Gemm", "x w b", "p", {}), ("Relu", "p", "r", {}), ("MatMul", "r v", "s", {})]
+        sizes = [[m, 300] for m in (0, 1, 3, 9, 57, 904, 2001)]
+        yield f"{columns} columns, blocks of rows of the run", chain(["m", 300], [
+            *nodes, ("Add", "s x", "y", {})], weights, sizes)
+        yield f"{columns} columns, rows of the run of which each is normalized", chain(["m", 300], [
+            *nodes, ("LayerNormalization", "s one", "y", {})], {**weights, "one": np.ones(300, np.float32)}, sizes[1:])
+        yield f"{columns} columns, blocks of rows of the run that are reduced", chain(["m", 300], [
+            *nodes, ("ReduceMax", "s zero", "y", {"keepdims": 0})], {**weights, "zero": np.int64([0])}, sizes[1:], ranks=1)
+        yield f"{columns} columns, rows of the run in batches", chain(["b", "m", 300], [
+            ("MatMul", "x w", "r", {}), ("MatMul", "r v", "s", {}), ("Add", "s x", "y", {})], weights,
+            [[2, 3, 300], [1, 1, 300], [3, 500, 300]])
     yield "batched product, rows of the run", product(["b", "m", 48], 20, [[1, 5, 48], [3, 16, 48]])
     # Sums that walk across rows which share few sets of the caches.
     yield "product of a transposed matrix", chain([512, 256], [("Transpose", "x", "t", {}), ("MatMul", "t w", "y", {})],
