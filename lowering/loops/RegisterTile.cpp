@@ -414,7 +414,9 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   }
   shape.pixels = product(roles.pixels);
   OpOperand *weights = inputOfPanels(root, roles);
-  shape.hasWeights = weights && constantBehind(weights->get());
+  shape.hasWeights =
+      weights && (weights->get().getDefiningOp<linalg::UnPackOp>() ||
+                  constantBehind(weights->get()));
   auto isSumWithPixel = [&](AffineExpr index) {
     return !isa<AffineDimExpr>(index) &&
            llvm::any_of(roles.pixels, [&](unsigned loop) {

@@ -21,7 +21,7 @@ struct ContractionShape {
   int64_t pixelsReached = 0;
   int64_t pixels;    // of the result, or rows; dynamic where not known
   bool isProduct;    // of matrices: one loop reduces, no window slides
-  bool hasWeights;   // what is read for each column is a constant
+  bool hasWeights;   // what columns are multiplied with is a constant or packed
   int64_t taken = 0; // registers that something else holds
   // The columns are of several loops, which what follows may walk apart.
   bool isMerged = false;
