@@ -603,3 +603,41 @@ func.func @one_operand_stays(%x: tensor<1x8x5x6xf32>, %c: tensor<1x5x6x8xf32>) -
   } -> tensor<1x8x5x6xf32>
   return %r : tensor<1x8x5x6xf32>
 }
+
+// -----
+
+// What is between a convolution and the sum goes first, else the sum would find both of its operands moved alike.
+// CHECK-LABEL: @operands_move_first
+// CHECK-COUNT-2: linalg.transpose
+// CHECK-NOT: linalg.transpose
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#one = {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#add = {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+func.func @operands_move_first(%x: tensor<1x8x5x6xf32>, %c1: tensor<1x5x6x8xf32>, %c2: tensor<1x5x6x8xf32>,
+                               %c3: tensor<1x5x6x8xf32>) -> tensor<1x8x5x6xf32> {
+  %e = tensor.empty() : tensor<1x8x5x6xf32>
+  %t1 = linalg.transpose ins(%c1 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %h1 = linalg.generic #one ins(%t1 : tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %tanh = math.tanh %a : f32
+    linalg.yield %tanh : f32
+  } -> tensor<1x8x5x6xf32>
+  %r1 = linalg.generic #add ins(%h1, %x : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  %t2 = linalg.transpose ins(%c2 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r2 = linalg.generic #add ins(%t2, %r1 : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  %t3 = linalg.transpose ins(%c3 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r3 = linalg.generic #add ins(%t3, %r2 : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  return %r3 : tensor<1x8x5x6xf32>
+}
