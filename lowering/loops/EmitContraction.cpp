@@ -398,7 +398,7 @@ void ContractionEmitter::walkBlocks(ArrayRef<int> steps, Tile tile) {
   OpFoldResult size = nest.sizes[*nest.row];
   int64_t block = nest.schedule.getBlock();
   if (std::optional<int64_t> rows = getConstantIntValue(size)) {
-    if (*rows <= block)
+    if (*rows <= block) // known since the schedule was chosen
       return walkPanels(steps, tile);
     for (RowTiles tiles : balancedTiles(*rows, nest.schedule.getRows()))
       walkBlocksOf(tiles, steps, tile);
