@@ -396,14 +396,16 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
 
 void ContractionEmitter::walkBlocks(ArrayRef<int> steps, Tile tile) {
   OpFoldResult size = nest.sizes[*nest.row];
-  int64_t block = nest.schedule.getBlock();
   if (std::optional<int64_t> rows = getConstantIntValue(size)) {
-    if (*rows <= block) // known since the schedule was chosen
+    // Known only since the schedule was chosen: those blocks have no rest.
+    if (*getConstantIntValue(nest.sizes[nest.roles.vector]) %
+        nest.schedule.getColumns())
       return walkPanels(steps, tile);
     for (RowTiles tiles : balancedTiles(*rows, nest.schedule.getRows()))
       walkBlocksOf(tiles, steps, tile);
     return;
   }
+  int64_t block = nest.schedule.getBlock();
   forEach(number(b, 0), size, block, [&](OpFoldResult begin) {
     tile.blockBegin = begin;
     tile.blockEnd = minimum(b, add(b, begin, number(b, block)), size);

@@ -473,16 +473,20 @@ static std::optional<Machine> halved(const Machine &machine,
   return other;
 }
 
+// Of what one row of a product reads beside weights.
+static int64_t rowBytesOf(const ContractionShape &shape) {
+  return shape.reduction * llvm::divideCeil(shape.elementBits, 8);
+}
+
 // Whether only the run knows how many rows a product has, which then come in
 // blocks that stay in L2, by weights that do, too. Fewer rows than columns are
 // usual where these are many.
 static bool staysInBlocks(const ContractionShape &shape, int64_t halfOfL2) {
   constexpr int64_t manyColumns = 128;
-  int64_t rowBytes = shape.reduction * shape.elementBits / 8;
   return shape.isProduct && shape.hasWeights && !shape.isMerged &&
          ShapedType::isDynamic(shape.rows) && shape.rowsOfImage == 0 &&
          shape.columns >= manyColumns && shape.weightBytes <= halfOfL2 &&
-         leastTiles * mostRows * rowBytes <= halfOfL2;
+         leastTiles * mostRows * rowBytesOf(shape) <= halfOfL2;
 }
 
 // Whether all rows pass a panel before the next one does. Rows were computed
@@ -493,12 +497,11 @@ static bool staysInBlocks(const ContractionShape &shape, int64_t halfOfL2) {
 // where rows were more than columns, a ShuffleNet took 1.2 times as long.
 static bool readsPanelsOnce(const ContractionShape &shape,
                             const Machine &machine, int64_t halfOfL2) {
-  int64_t rowBytes = shape.reduction * shape.elementBits / 8;
   bool keepsRows = staysInBlocks(shape, halfOfL2);
   if (shape.isProduct && shape.hasWeights &&
       !ShapedType::isDynamic(shape.pixels))
-    keepsRows =
-        shape.pixels * rowBytes <= std::min(halfOfL2, shape.weightBytes);
+    keepsRows = shape.pixels * rowBytesOf(shape) <=
+                std::min(halfOfL2, shape.weightBytes);
   return shape.weightBytes > (keepsRows ? machine.l1Bytes : halfOfL2);
 }
 
@@ -651,7 +654,7 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   int64_t columns = schedule.getColumns(), bytes = shape.elementBits / 8,
           half = target ? target.getL2ForBlocks() / 2 : 0,
           rows = ShapedType::isDynamic(shape.rows) ? usualExtent : shape.rows,
-          rowBytes = shape.reduction * bytes;
+          rowBytes = rowBytesOf(shape);
   auto blocked = [&](int64_t block, int64_t group, int64_t depth) {
     return ContractionAttr::get(schedule.getContext(), schedule.getRows(),
                                 columns, schedule.getVector(),
