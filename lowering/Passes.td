@@ -765,7 +765,8 @@ def ElideCopies : Pass<"elide-copies", "mlir::ModuleOp"> {
   let summary = "Lets values live where they would be copied to";
   let description = [{
     A buffer that is copied as a whole into a part of another, or into an output, becomes that part, where nobody else
-    uses the place meanwhile: channel concatenation is a strided view. Copies that stay become loops and are counted;
+    uses the place meanwhile: channel concatenation is a strided view. A part that is copied for readers only is read in
+    place, where nobody writes it meanwhile. Copies that stay become loops and are counted;
     with `remarks`, each says its reason.
 
     ```mlir

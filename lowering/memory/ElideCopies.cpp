@@ -23,6 +23,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -234,6 +235,10 @@ public:
   const char *elide(memref::CopyOp copy);
 
 private:
+  bool isOwn(Value root);
+  bool readInPlace(memref::CopyOp copy);
+  bool isWrittenMeanwhile(memref::SubViewOp part, Operation *first,
+                          Operation *last);
   const char *whyStays(memref::CopyOp copy, memref::AllocOp source,
                        Place target);
   bool isUntouched(memref::CopyOp copy, Value source, Place target);
@@ -290,7 +295,73 @@ void reshapeTarget(memref::CopyOp copy) {
   copy.getTargetMutable().assign(target);
 }
 
+// Whether anything between the two, in whose block they are, may write `part`.
+bool Elision::isWrittenMeanwhile(memref::SubViewOp part, Operation *first,
+                                 Operation *last) {
+  for (Value alias : views.resolve(placeOf(part).root))
+    for (Operation *user : alias.getUsers()) {
+      Operation *op = first->getBlock()->findAncestorOpInBlock(*user);
+      bool isMeanwhile =
+          op && first->isBeforeInBlock(op) && !last->isBeforeInBlock(op);
+      if (!isMeanwhile || isa<ViewLikeOpInterface>(user) ||
+          !mayWrite(user, alias))
+        continue;
+      auto other = alias.getDefiningOp<memref::SubViewOp>();
+      if (!other || other.getSource() != part.getSource())
+        return true;
+      FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+          part.getContext(), HyperrectangularSlice(part),
+          HyperrectangularSlice(other));
+      if (failed(overlap) || *overlap)
+        return true;
+    }
+  return false;
+}
+
+// A part of a buffer that is copied for readers only, which may as well read
+// the part itself if nobody writes it meanwhile.
+bool Elision::readInPlace(memref::CopyOp copy) {
+  auto part = copy.getSource().getDefiningOp<memref::SubViewOp>();
+  auto target = copy.getTarget().getDefiningOp<memref::AllocOp>();
+  if (!part || !target || !isOwn(placeOf(part).root) ||
+      target->getBlock() != copy->getBlock() ||
+      target.getType().getShape() != part.getType().getShape() ||
+      !takesAnyLayout(target, part.getType()))
+    return false;
+  bool isViewedBefore = llvm::any_of(target->getUsers(), [&](Operation *user) {
+    return user->getBlock() == copy->getBlock() && user->isBeforeInBlock(copy);
+  });
+  std::optional<SmallVector<Access>> uses =
+      accessesOf(target, copy->getBlock(), views);
+  if (isViewedBefore || !uses)
+    return false;
+  Operation *last = copy;
+  for (const Access &use : *uses) {
+    if (use.op == copy)
+      continue;
+    if (use.writes || use.op->isBeforeInBlock(copy))
+      return false;
+    if (last->isBeforeInBlock(use.op))
+      last = use.op;
+  }
+  if (isWrittenMeanwhile(part, copy, last))
+    return false;
+  copy.erase();
+  replaceBuffer(target, part);
+  target.erase();
+  return true;
+}
+
+// Whether `root` is memory that is known by no other name.
+bool Elision::isOwn(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  return argument ? argument.getOwner() == &model.getBody().front()
+                  : bool(root.getDefiningOp<memref::AllocOp>());
+}
+
 const char *Elision::elide(memref::CopyOp copy) {
+  if (readInPlace(copy))
+    return nullptr;
   auto source = copy.getSource().getDefiningOp<memref::AllocOp>();
   if (!source)
     return isa<BlockArgument>(copy.getSource()) ? "the value is an argument"
@@ -318,9 +389,7 @@ const char *Elision::whyStays(memref::CopyOp copy, memref::AllocOp source,
   if (copy->getBlock() != source->getBlock())
     return "the value is made outside the loop or branch that copies it";
   auto alloc = target.root.getDefiningOp<memref::AllocOp>();
-  auto argument = dyn_cast<BlockArgument>(target.root);
-  bool isOutput = argument && argument.getOwner() == &model.getBody().front();
-  if (!isOutput && (!alloc || alloc->getBlock() != copy->getBlock()))
+  if (!isOwn(target.root) || (alloc && alloc->getBlock() != copy->getBlock()))
     return "the destination is no buffer of the same block";
   if (target.root == source.getResult())
     return "the value is copied within its own memory";

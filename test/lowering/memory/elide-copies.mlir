@@ -266,3 +266,72 @@ func.func @model(%c: i1, %x: f32, %y: memref<8xf32> {onnxc.output = 0 : i64}, %w
   }
   return
 }
+
+// -----
+
+// A row is added to the one before it, which is read where it lies.
+// CHECK-LABEL: func.func @model(
+// CHECK-SAME: %[[Y:[^:]*]]: memref<16x8xf32> {onnxc.output
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: copy
+// CHECK: scf.for %[[I:.*]] = {{.*}} {
+// CHECK: %[[BEFORE:.*]] = memref.subview %[[Y]][%[[I]], 0]
+// CHECK: linalg.map { math.absf } ins(%[[BEFORE]] :
+// CHECK: return
+func.func @model(%x: f32, %y: memref<16x8xf32> {onnxc.output = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c15 = arith.constant 15 : index
+  linalg.fill ins(%x : f32) outs(%y : memref<16x8xf32>)
+  scf.for %i = %c0 to %c15 step %c1 {
+    %before = memref.subview %y[%i, 0] [1, 8] [1, 1] : memref<16x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
+    %own = memref.alloc() : memref<1x8xf32>
+    memref.copy %before, %own : memref<1x8xf32, strided<[8, 1], offset: ?>> to memref<1x8xf32>
+    %next = arith.addi %i, %c1 : index
+    %row = memref.subview %y[%next, 0] [1, 8] [1, 1] : memref<16x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
+    linalg.map { math.absf } ins(%own : memref<1x8xf32>) outs(%row : memref<1x8xf32, strided<[8, 1], offset: ?>>)
+  }
+  return
+}
+
+// -----
+
+// Rows that may be the same are not: what is read would be overwritten.
+// CHECK-LABEL: func.func @model(
+// CHECK: %[[OWN:.*]] = memref.alloc()
+// CHECK: linalg.copy ins({{.*}}) outs(%[[OWN]] :
+// CHECK: linalg.map { math.absf } ins(%[[OWN]] :
+// CHECK: return
+func.func @model(%x: f32, %k: index, %y: memref<16x8xf32> {onnxc.output = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c15 = arith.constant 15 : index
+  linalg.fill ins(%x : f32) outs(%y : memref<16x8xf32>)
+  scf.for %i = %c0 to %c15 step %c1 {
+    %before = memref.subview %y[%i, 0] [1, 8] [1, 1] : memref<16x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
+    %own = memref.alloc() : memref<1x8xf32>
+    memref.copy %before, %own : memref<1x8xf32, strided<[8, 1], offset: ?>> to memref<1x8xf32>
+    %row = memref.subview %y[%k, 0] [1, 8] [1, 1] : memref<16x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
+    linalg.map { math.absf } ins(%own : memref<1x8xf32>) outs(%row : memref<1x8xf32, strided<[8, 1], offset: ?>>)
+  }
+  return
+}
+
+// -----
+
+// Nor is what its reader writes afterwards.
+// CHECK-LABEL: func.func @model(
+// CHECK: %[[OWN:.*]] = memref.alloc()
+// CHECK: linalg.copy ins({{.*}}) outs(%[[OWN]] :
+// CHECK: linalg.fill {{.*}} outs(%[[OWN]] :
+// CHECK: return
+func.func @model(%x: f32, %y: memref<16x8xf32> {onnxc.output = 0 : i64}) {
+  linalg.fill ins(%x : f32) outs(%y : memref<16x8xf32>)
+  %first = memref.subview %y[0, 0] [1, 8] [1, 1] : memref<16x8xf32> to memref<1x8xf32, strided<[8, 1]>>
+  %own = memref.alloc() : memref<1x8xf32>
+  memref.copy %first, %own : memref<1x8xf32, strided<[8, 1]>> to memref<1x8xf32>
+  linalg.fill ins(%x : f32) outs(%own : memref<1x8xf32>)
+  %row = memref.subview %y[1, 0] [1, 8] [1, 1] : memref<16x8xf32> to memref<1x8xf32, strided<[8, 1], offset: 8>>
+  linalg.map { math.absf } ins(%own : memref<1x8xf32>) outs(%row : memref<1x8xf32, strided<[8, 1], offset: 8>>)
+  return
+}
