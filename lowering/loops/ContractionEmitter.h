@@ -21,9 +21,10 @@ struct Tile {
   enum { Inside, Unrolled, Clamped } border = Inside;
   int64_t firstRow = 0; // where Unrolled
   // Of a blocked product: the rows of a block, the panels of a group, and a
-  // piece of the reduction with whether it begins and ends the sums.
+  // piece of the reduction with whether it is the first and the last one.
   mlir::OpFoldResult blockBegin, blockEnd, firstPanel, lastPanel, from, to;
-  bool begins = true, ends = true;
+  mlir::Value isFirst, isLast;
+  bool ends = true;        // the sums
   bool leaves = false;     // a copy of the panel that it reads
   bool isCutShort = false; // the sum along lanes ends within this step
   bool isAll = false;      // of the rows
@@ -115,6 +116,8 @@ private:
 
   using Accumulators = llvm::SmallVector<mlir::Value>;
   void emitTile(Tile &tile);
+  Accumulators beginSums(const Tile &tile);
+  void finishSums(const Tile &tile, Accumulators &sums);
   int64_t rowsTogether(const Tile &tile);
   void finishRows(const Tile &tile, int64_t first,
                   llvm::ArrayRef<mlir::Value> sums, Accumulators &folded);

@@ -458,18 +458,17 @@ void ContractionEmitter::walkPieces(ArrayRef<int> steps, Tile tile) {
     return walk(steps, tile);
   int64_t size = *getConstantIntValue(nest.sizes[nest.roles.reductions.back()]);
   int64_t last = (size - 1) / depth * depth;
-  auto piece = [&](OpFoldResult from, OpFoldResult to, bool begins, bool ends) {
-    tile.from = from;
-    tile.to = to;
-    tile.begins = begins;
-    tile.ends = ends;
-    walk(steps, tile);
+  auto isAt = [&](OpFoldResult from, int64_t begin) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, from),
+                                 asValue(b, number(b, begin)));
   };
-  piece(number(b, 0), number(b, depth), true, false);
-  forEach(number(b, depth), number(b, last), depth, [&](OpFoldResult from) {
-    piece(from, add(b, from, number(b, depth)), false, false);
+  forEach(number(b, 0), number(b, size), depth, [&](OpFoldResult from) {
+    tile.from = from;
+    tile.to = minimum(b, add(b, from, number(b, depth)), number(b, size));
+    tile.isFirst = isAt(from, 0);
+    tile.isLast = isAt(from, last);
+    walk(steps, tile);
   });
-  piece(number(b, last), number(b, size), false, true);
 }
 
 // Where one tile is all rows, tasks share a group's panels.

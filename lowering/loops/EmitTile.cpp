@@ -28,15 +28,7 @@ ModuleOp moduleOf(OpBuilder &b) {
 
 void ContractionEmitter::emitTile(Tile &tile) {
   forgetLoads();
-  BlockArgument output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
-  Accumulators sums;
-  Value init = tile.begins ? root.getDpsInits()[0] : Value(output);
-  AffineMap position =
-      tile.begins ? nest.outputPosition : nest.yieldedPositions[0];
-  for (int64_t row = 0; row < tile.rows; ++row)
-    for (int64_t vector = 0; vector < tile.vectors; ++vector)
-      sums.push_back(
-          values.at(init, position, tile.loops, cell(tile, row, vector)));
+  Accumulators sums = beginSums(tile);
   if (alongSum)
     addPartialSums(tile, sums);
   else
@@ -44,6 +36,53 @@ void ContractionEmitter::emitTile(Tile &tile) {
   for (unsigned loop : nest.roles.reductions)
     tile.loops[loop] = number(b, 0);
   forgetLoads();
+  if (!tile.isLast)
+    return finishSums(tile, sums);
+  auto branch = scf::IfOp::create(b, tile.isLast, /*withElseRegion=*/true);
+  for (bool ends : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(ends ? branch.thenBlock() : branch.elseBlock());
+    Tile piece = tile;
+    piece.ends = ends;
+    finishSums(piece, sums);
+    forgetLoads();
+  }
+}
+
+// What the sums of a tile begin with: the start value, or what earlier pieces
+// have left in the output.
+ContractionEmitter::Accumulators
+ContractionEmitter::beginSums(const Tile &tile) {
+  auto load = [&](Value from, AffineMap position) {
+    Accumulators sums;
+    for (int64_t row = 0; row < tile.rows; ++row)
+      for (int64_t vector = 0; vector < tile.vectors; ++vector)
+        sums.push_back(
+            values.at(from, position, tile.loops, cell(tile, row, vector)));
+    return sums;
+  };
+  auto begin = [&] { return load(root.getDpsInits()[0], nest.outputPosition); };
+  auto goOn = [&] {
+    return load(kernel.getBlockArgument(*kernel.getDpsInitOperand(0)),
+                nest.yieldedPositions[0]);
+  };
+  if (!tile.isFirst)
+    return begin();
+  auto type = VectorType::get({lanes}, getElementTypeOrSelf(root.getResult(0)));
+  SmallVector<Type> types(tile.rows * tile.vectors, type);
+  auto branch =
+      scf::IfOp::create(b, types, tile.isFirst, /*withElseRegion=*/true);
+  for (bool begins : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(begins ? branch.thenBlock()
+                                      : branch.elseBlock());
+    scf::YieldOp::create(b, begins ? begin() : goOn());
+    forgetLoads();
+  }
+  return Accumulators(branch.getResults());
+}
+
+void ContractionEmitter::finishSums(const Tile &tile, Accumulators &sums) {
   bool isLater = tile.ends && finishesInLoop(tile);
   int64_t together = tile.ends ? rowsTogether(tile) : 1;
   if (isLater || !tile.ends) {

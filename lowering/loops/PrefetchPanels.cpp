@@ -50,12 +50,21 @@ ContractionEmitter::Turn ContractionEmitter::turnOf(const Tile &tile,
 void ContractionEmitter::moveToNextPanel(Tile &tile) {
   for (unsigned loop : nest.roles.reductions)
     tile.loops[loop] = number(b, 0);
-  OpFoldResult &panel = tile.loops[values.panelLoop()];
-  if (tile.ends)
-    panel = add(b, panel, number(b, nest.schedule.getGroup()));
-  else
-    tile.loops[nest.roles.reductions.back()] =
-        add(b, tile.from, number(b, nest.schedule.getDepth()));
+  OpFoldResult &panel = tile.loops[values.panelLoop()],
+               &sum = tile.loops[nest.roles.reductions.back()];
+  OpFoldResult nextPanel = add(b, panel, number(b, nest.schedule.getGroup()));
+  if (!tile.isLast) {
+    panel = nextPanel;
+    return;
+  }
+  auto ifLast = [&](OpFoldResult then, OpFoldResult otherwise) {
+    return arith::SelectOp::create(b, tile.isLast, asValue(b, then),
+                                   asValue(b, otherwise))
+        .getResult();
+  };
+  OpFoldResult next = add(b, tile.from, number(b, nest.schedule.getDepth()));
+  panel = ifLast(nextPanel, panel);
+  sum = ifLast(number(b, 0), next);
 }
 
 // A tile that turns out to be all rows is the first that reads a panel. It asks
