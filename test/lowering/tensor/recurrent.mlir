@@ -32,3 +32,42 @@ func.func @batch_without_a_name(%x: tensor<?x?x8xf32>, %w: tensor<1x48x8xf32>, %
          tensor<1x?x16xf32>) -> (tensor<?x1x?x16xf32>, tensor<1x?x16xf32>)
   return %y#1 : tensor<1x?x16xf32>
 }
+
+// -----
+
+// Each step of many sequences multiplies its own inputs.
+// CHECK-LABEL: @near
+// CHECK-NOT: arith.mulf
+// CHECK: scf.for
+// CHECK-COUNT-2: iterator_types = ["parallel", "parallel", "reduction"]
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 262144, index_bits = 64, heap = true,
+    has_f16 = true>} {
+func.func @near(%x: tensor<4x16x256xf32>, %w: tensor<1x128x256xf32>, %r: tensor<1x128x32xf32>)
+    -> tensor<4x1x16x32xf32> {
+  %y:3 = "onnx.LSTM"(%x, %w, %r) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>, hidden_size = 32 : i64}
+      : (tensor<4x16x256xf32>, tensor<1x128x256xf32>, tensor<1x128x32xf32>)
+      -> (tensor<4x1x16x32xf32>, tensor<1x16x32xf32>, tensor<1x16x32xf32>)
+  return %y#0 : tensor<4x1x16x32xf32>
+}
+}
+
+// -----
+
+// Not where memory is far away and L2 does not hold the weights.
+// CHECK-LABEL: @far
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: scf.for
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK-NOT: "reduction"]
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 262144, index_bits = 64, heap = true,
+    has_f16 = true, memory_bytes_per_cycle = 3>} {
+func.func @far(%x: tensor<4x16x256xf32>, %w: tensor<1x128x256xf32>, %r: tensor<1x128x32xf32>)
+    -> tensor<4x1x16x32xf32> {
+  %y:3 = "onnx.LSTM"(%x, %w, %r) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>, hidden_size = 32 : i64}
+      : (tensor<4x16x256xf32>, tensor<1x128x256xf32>, tensor<1x128x32xf32>)
+      -> (tensor<4x1x16x32xf32>, tensor<1x16x32xf32>, tensor<1x16x32xf32>)
+  return %y#0 : tensor<4x1x16x32xf32>
+}
+}
