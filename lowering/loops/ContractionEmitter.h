@@ -70,6 +70,8 @@ private:
   std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
   panelsInside(mlir::OpFoldResult whole);
   void withoutEdges(llvm::function_ref<void()> body);
+  mlir::OpFoldResult ifBackwards(mlir::OpFoldResult then,
+                                 mlir::OpFoldResult otherwise);
   void walkPanels(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanel(llvm::ArrayRef<int> steps, Tile &tile);
   int64_t panelsOfShortTile(llvm::ArrayRef<int> steps, const Tile &tile);
@@ -167,6 +169,7 @@ private:
   };
   Turn turnOf(const Tile &tile, bool ofRows);
   void moveToNextPanel(Tile &tile);
+  mlir::OpFoldResult elementsToNextPanel(const Tile &tile);
   // What a step of a tile asks for: elements behind where the next panel
   // begins, and how many.
   struct Slice {

@@ -52,7 +52,9 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
     tile.loops[loop] = number(b, 0);
   OpFoldResult &panel = tile.loops[values.panelLoop()],
                &sum = tile.loops[nest.roles.reductions.back()];
-  OpFoldResult nextPanel = add(b, panel, number(b, nest.schedule.getGroup()));
+  OpFoldResult group = number(b, nest.schedule.getGroup()),
+               nextPanel =
+                   ifBackwards(subtract(b, panel, group), add(b, panel, group));
   if (!tile.isLast) {
     panel = nextPanel;
     return;
@@ -65,6 +67,22 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
   OpFoldResult next = add(b, tile.from, number(b, nest.schedule.getDepth()));
   panel = ifLast(nextPanel, panel);
   sum = ifLast(number(b, 0), next);
+}
+
+// How far behind what the tile reads that lies.
+OpFoldResult ContractionEmitter::elementsToNextPanel(const Tile &tile) {
+  OpFoldResult columns = number(b, nest.schedule.getColumns()), panel = columns;
+  for (unsigned loop : nest.roles.reductions)
+    panel = multiply(b, panel, nest.sizes[loop]);
+  OpFoldResult group = multiply(b, panel, number(b, nest.schedule.getGroup()));
+  if (!tile.isLast)
+    return ifBackwards(subtract(b, number(b, 0), group), group);
+  OpFoldResult rest = subtract(b, group, multiply(b, columns, tile.from));
+  OpFoldResult piece =
+      multiply(b, columns, number(b, nest.schedule.getDepth()));
+  return arith::SelectOp::create(b, tile.isLast, asValue(b, rest),
+                                 asValue(b, piece))
+      .getResult();
 }
 
 // A tile that turns out to be all rows is the first that reads a panel. It asks
@@ -99,7 +117,9 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
                                                 asValue(b, otherwise))
                             .getResult());
   };
-  first = ifAll(subtract(b, number(b, ahead.value_or(0)), panel), first);
+  first = ifAll(
+      subtract(b, number(b, ahead.value_or(0)), elementsToNextPanel(tile)),
+      first);
   OpFoldResult pace = ahead ? perStep : ifAll(number(b, 0), perStep);
   return {add(b, first, multiply(b, step, pace)), perStep};
 }

@@ -141,3 +141,45 @@ func.func @sequences(%A: memref<?x?x64xf32>, %W: memref<2x64x32xf32>, %C: memref
   return
 }
 }
+
+// -----
+
+#a = affine_map<(b, m, n, k) -> (b, m, k)>
+#b = affine_map<(b, m, n, k) -> (k, n)>
+#c = affine_map<(b, m, n, k) -> (b, m, n)>
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 4096, l2_bytes = 16384, l2_bytes_per_cycle = 32, index_bits = 64, heap = true,
+    has_f16 = true>} {
+
+// The next panel lies a group of two behind.
+// CHECK-LABEL: func.func @groups
+// CHECK: func.func private @k_
+// CHECK: scf.for {{.*}} vector<8xf32>) {
+// CHECK: %[[ISALL:.*]] = arith.cmpi eq, %{{.*}}, %c1
+// CHECK: %[[FIRST:.*]] = arith.select %[[ISALL]], %c-4096, %
+// CHECK: %[[PACE:.*]] = arith.select %[[ISALL]], %c0, %
+// CHECK: %[[STEP:.*]] = arith.muli %{{.*}}, %[[PACE]]
+// CHECK: arith.addi %[[FIRST]], %[[STEP]]
+// CHECK: memref.prefetch
+// CHECK-NOT: scf.
+// CHECK: memref.prefetch
+func.func @groups(%A: memref<?x?x64xf32>, %W: memref<4x64x32xf32>, %C: memref<?x?x128xf32>) {
+  onnxc.kernel #onnxc.contraction<rows = 2, columns = 32, vector = 8, outer = panels, group = 2>
+      ins(%A, %W : memref<?x?x64xf32>, memref<4x64x32xf32>) outs(%C : memref<?x?x128xf32>) {
+  ^bb0(%a: tensor<?x?x64xf32>, %w: tensor<4x64x32xf32>, %c: tensor<?x?x128xf32>):
+    %e = tensor.empty() : tensor<64x128xf32>
+    %b = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [32] into %e
+        : tensor<4x64x32xf32> -> tensor<64x128xf32>
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<?x?x64xf32>, tensor<64x128xf32>) outs(%c : tensor<?x?x128xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<?x?x128xf32>
+    onnxc.yield %sum : tensor<?x?x128xf32>
+  }
+  return
+}
+}
