@@ -30,6 +30,8 @@ struct Tile {
   bool isAll = false;      // of the rows
   int64_t least = 1;       // rows that there are
   int64_t together = 1;    // panels of a group
+
+  bool isPiece() const { return bool(isLast); }
 };
 
 // Of the function that code is written to.

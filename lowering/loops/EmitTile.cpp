@@ -36,7 +36,7 @@ void ContractionEmitter::emitTile(Tile &tile) {
   for (unsigned loop : nest.roles.reductions)
     tile.loops[loop] = number(b, 0);
   forgetLoads();
-  if (!tile.isLast)
+  if (!tile.isPiece())
     return finishSums(tile, sums);
   auto branch = scf::IfOp::create(b, tile.isLast, /*withElseRegion=*/true);
   for (bool ends : {true, false}) {
@@ -66,7 +66,7 @@ ContractionEmitter::beginSums(const Tile &tile) {
     return load(kernel.getBlockArgument(*kernel.getDpsInitOperand(0)),
                 nest.yieldedPositions[0]);
   };
-  if (!tile.isFirst)
+  if (!tile.isPiece())
     return begin();
   auto type = VectorType::get({lanes}, getElementTypeOrSelf(root.getResult(0)));
   SmallVector<Type> types(tile.rows * tile.vectors, type);

@@ -55,7 +55,7 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
   OpFoldResult group = number(b, nest.schedule.getGroup()),
                nextPanel =
                    ifBackwards(subtract(b, panel, group), add(b, panel, group));
-  if (!tile.isLast) {
+  if (!tile.isPiece()) {
     panel = nextPanel;
     return;
   }
@@ -69,14 +69,16 @@ void ContractionEmitter::moveToNextPanel(Tile &tile) {
   sum = ifLast(number(b, 0), next);
 }
 
-// How far behind what the tile reads that lies.
+// How many elements lie between the panel, or the piece of one, that the tile
+// reads and the next one.
 OpFoldResult ContractionEmitter::elementsToNextPanel(const Tile &tile) {
   OpFoldResult columns = number(b, nest.schedule.getColumns()), panel = columns;
   for (unsigned loop : nest.roles.reductions)
     panel = multiply(b, panel, nest.sizes[loop]);
   OpFoldResult group = multiply(b, panel, number(b, nest.schedule.getGroup()));
-  if (!tile.isLast)
+  if (!tile.isPiece())
     return ifBackwards(subtract(b, number(b, 0), group), group);
+  assert(!backwards && "pieces are not turned round");
   OpFoldResult rest = subtract(b, group, multiply(b, columns, tile.from));
   OpFoldResult piece =
       multiply(b, columns, number(b, nest.schedule.getDepth()));

@@ -134,7 +134,8 @@ int64_t rowsOfFewestBlocks(int64_t rows, int64_t rowBytes, int64_t weights,
 // and read once, behind L2 where a block's does not fit there. The smallest
 // block of those that take the least time; but a larger one while it is little
 // beside the weights, which all cores stream at once. Where only the run knows
-// the image, its tiles count as rows of one.
+// the image, its tiles count as rows of one. What far memory adds to the rows
+// is not in the cycles.
 Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
                       double perCycle, TargetAttr target) {
   int64_t rows = image.tileRows(tile), columns = image.tileColumns(tile),

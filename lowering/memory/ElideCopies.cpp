@@ -6,6 +6,9 @@
 // overwrites one of the two while the other is still read. Its users then see a
 // strided view.
 //
+// A part that is copied for readers only is read where it lies, if nobody
+// writes it meanwhile.
+//
 // Of a value that is copied in another shape the destination is seen in the
 // value's own first.
 //
@@ -236,7 +239,7 @@ public:
 
 private:
   bool isOwn(Value root);
-  bool readInPlace(memref::CopyOp copy);
+  const char *readInPlace(memref::CopyOp copy);
   bool isWrittenMeanwhile(memref::SubViewOp part, Operation *first,
                           Operation *last);
   const char *whyStays(memref::CopyOp copy, memref::AllocOp source,
@@ -318,41 +321,44 @@ bool Elision::isWrittenMeanwhile(memref::SubViewOp part, Operation *first,
   return false;
 }
 
-// A part of a buffer that is copied for readers only, which may as well read
-// the part itself if nobody writes it meanwhile.
-bool Elision::readInPlace(memref::CopyOp copy) {
+// Of a part of a buffer that is copied for readers only, which may as well read
+// the part itself if nobody writes it meanwhile. Null if they do, else why not.
+const char *Elision::readInPlace(memref::CopyOp copy) {
+  const char *isPart = "the value is a part of another";
   auto part = copy.getSource().getDefiningOp<memref::SubViewOp>();
   auto target = copy.getTarget().getDefiningOp<memref::AllocOp>();
   if (!part || !target || !isOwn(placeOf(part).root) ||
       target->getBlock() != copy->getBlock() ||
-      target.getType().getShape() != part.getType().getShape() ||
-      !takesAnyLayout(target, part.getType()))
-    return false;
+      target.getType().getShape() != part.getType().getShape())
+    return isPart;
+  if (!takesAnyLayout(target, part.getType()))
+    return "a user needs the part without gaps";
   bool isViewedBefore = llvm::any_of(target->getUsers(), [&](Operation *user) {
     return user->getBlock() == copy->getBlock() && user->isBeforeInBlock(copy);
   });
   std::optional<SmallVector<Access>> uses =
       accessesOf(target, copy->getBlock(), views);
   if (isViewedBefore || !uses)
-    return false;
+    return isPart;
   Operation *last = copy;
   for (const Access &use : *uses) {
     if (use.op == copy)
       continue;
     if (use.writes || use.op->isBeforeInBlock(copy))
-      return false;
+      return isPart;
     if (last->isBeforeInBlock(use.op))
       last = use.op;
   }
   if (isWrittenMeanwhile(part, copy, last))
-    return false;
+    return "the part is overwritten while it is read";
   copy.erase();
   replaceBuffer(target, part);
   target.erase();
-  return true;
+  return nullptr;
 }
 
-// Whether `root` is memory that is known by no other name.
+// Whether `root` is a buffer or an argument of the model, of which all views
+// are known.
 bool Elision::isOwn(Value root) {
   auto argument = dyn_cast<BlockArgument>(root);
   return argument ? argument.getOwner() == &model.getBody().front()
@@ -360,14 +366,15 @@ bool Elision::isOwn(Value root) {
 }
 
 const char *Elision::elide(memref::CopyOp copy) {
-  if (readInPlace(copy))
+  const char *whyCopied = readInPlace(copy);
+  if (!whyCopied)
     return nullptr;
   auto source = copy.getSource().getDefiningOp<memref::AllocOp>();
   if (!source)
     return isa<BlockArgument>(copy.getSource()) ? "the value is an argument"
            : copy.getSource().getDefiningOp<memref::GetGlobalOp>()
                ? "the value is a constant"
-               : "the value is a part of another";
+               : whyCopied;
   Place target = placeOf(copy.getTarget());
   if (const char *reason = whyStays(copy, source, target))
     return reason;
