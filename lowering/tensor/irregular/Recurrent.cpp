@@ -269,7 +269,7 @@ struct Loop {
   // took with one product for all steps, with 8 MB of weights 1.04, and a
   // single sequence 1.37. Where memory is far away, L2 has to hold all weights,
   // or those of the inputs be little beside the products: LSTMs of 8 to 32
-  // sequences took Emerald Rapids 1.02 to 1.19 times as long otherwise.
+  // sequences took Emerald Rapids 1.02 to 1.4 times as long otherwise.
   bool multipliesInSteps() {
     constexpr int64_t manySequences = 8, mostOfL2 = 4;
     auto target =
