@@ -116,7 +116,7 @@ Expected<TargetAttr> targetAttrFor(mlir::MLIRContext *context,
       machine->triple.isArch64Bit() ? 64 : 32, facts.heap, facts.hasF16,
       facts.hasScale, facts.hasFma, facts.hasPermute, facts.l3Bytes,
       facts.blockBytes, facts.l2BytesPerCycle, facts.l3BytesPerCycle,
-      facts.memoryBytesPerCycle);
+      facts.memoryBytesPerCycle, facts.streamBytes);
 }
 
 Expected<Machine> machineFor(TargetAttr target, unsigned level) {

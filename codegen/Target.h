@@ -19,6 +19,7 @@ struct MachineFacts {
   int64_t l2BytesPerCycle = 64;    // into L1, at most
   int64_t l3BytesPerCycle = 8;     // to one core
   int64_t memoryBytesPerCycle = 8; // to one core
+  int64_t streamBytes = 0; // results of as many go past the caches; 0: none
   bool heap = true;
   bool hasF16 = false;
   bool hasScale = false;

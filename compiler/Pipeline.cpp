@@ -152,6 +152,7 @@ void addLlvm(OpPassManager &pm, const Options &) {
   addCleanup(pm);
   pm.addPass(createLowerToLlvm());
   pm.addPass(createMergeKernels());
+  pm.addPass(createStreamStores());
   pm.addPass(createRunTasks());
 }
 

@@ -975,6 +975,21 @@ def MergeKernels : Pass<"merge-kernels", "mlir::ModuleOp"> {
   let options = [Option<"mostOperations", "most-operations", "int64_t", "44000", "code that needs no merging at work">];
 }
 
+def StreamStores : Pass<"stream-stores", "mlir::ModuleOp"> {
+  let summary = "Lets stores go past the caches only where lines begin and nothing is overwritten that was read";
+  let description = [{
+    `expand-vector-loops` marks stores of results that no cache keeps: a line that is written whole need not be read
+    before. Such stores need buffers that begin where a line does, which a caller's may not; and a line that was read a
+    moment ago is in a cache anyway. A function that has some looks at its pointers first, and calls a copy of itself
+    without them where it must not use them. They are in no order with other stores, so a fence follows.
+
+    ```mlir
+    llvm.store %v, %p {alignment = 64 : i64, nontemporal} : vector<16xf32>, !llvm.ptr
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 def RunTasks : Pass<"run-tasks", "mlir::ModuleOp"> {
   let summary = "Gives divisible kernels to the caller's parallel-for";
   let description = [{

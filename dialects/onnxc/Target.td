@@ -21,6 +21,7 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `l3_bytes_per_cycle`: what one core gets from behind its L2 beside multiplications (Winograd's filtering).
     - `memory_bytes_per_cycle`: what one core gets from memory beside multiplications (Winograd's filtering,
       prefetching).
+    - `stream_bytes`: a result of as many is written past the caches, 0 where none is (expand-vector-loops).
     - `index_bits`: 64 or 32 (index type, descriptor offsets).
     - `heap`: whether values of unbounded size may come from the caller's allocator.
     - `has_f16`: 16-bit float conversions in hardware.
@@ -36,7 +37,8 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     DefaultValuedParameter<"int64_t", "0">:$l3_bytes, DefaultValuedParameter<"int64_t", "0">:$block_bytes,
     DefaultValuedParameter<"int64_t", "64">:$l2_bytes_per_cycle,
     DefaultValuedParameter<"int64_t", "8">:$l3_bytes_per_cycle,
-    DefaultValuedParameter<"int64_t", "8">:$memory_bytes_per_cycle);
+    DefaultValuedParameter<"int64_t", "8">:$memory_bytes_per_cycle,
+    DefaultValuedParameter<"int64_t", "0">:$stream_bytes);
   let extraClassDeclaration = [{
     int64_t getL2ForBlocks() const { return getBlockBytes() ? getBlockBytes() : getL2Bytes(); }
   }];

@@ -13,8 +13,10 @@ NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
       permutes(machine.permutes), registers(machine.registers),
       l2Bytes(machine.l2Bytes) {
   turns = machine.vectorBits && isVectorizable(nest.op) && chooseTile(machine);
-  if (turns)
+  if (turns) {
+    streams = goesPastCaches(machine.streamBytes);
     return;
+  }
   if (machine.vectorBits && isVectorizable(nest.op))
     chooseVectorLoop(machine);
   if (!vectorLoop && !nest.loops.empty())
@@ -25,6 +27,7 @@ NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
     if (loop != vectorLoop)
       (nest.loops[loop].folds ? folded : outer).push_back(loop);
+  streams = vectorLoop && goesPastCaches(machine.streamBytes);
 }
 
 const char *NestEmitter::whyNoVectors(Lanes machine) {
@@ -237,6 +240,39 @@ bool NestEmitter::fitsMask(const Changes &changes) {
         cast<MemRefType>(operand.buffer.getType()).getElementTypeBitWidth();
     return isConstantIntValue(operand.strides[*vectorLoop], 1) && bits >= 32;
   });
+}
+
+// Whether what is written is too much for caches to keep, and in whole lines if
+// the buffers begin where a line does. Half a line waits for the other one that
+// a tile along another loop writes: transposes took 4 to 8 times as long.
+bool NestEmitter::goesPastCaches(int64_t leastBytes) {
+  constexpr int64_t bitsOfLine = 8 * bytesOfLine;
+  if (!leastBytes || hasFold(nest))
+    return false;
+  int64_t width = turns ? tilings.front().lanes : lanes;
+  auto isLarge = [&](OpOperand &init) {
+    NestOperand &output = nest.operands[init.getOperandNumber()];
+    int64_t bits =
+        cast<MemRefType>(output.buffer.getType()).getElementTypeBitWidth();
+    if (nest.op.payloadUsesValueFromOperand(&init) ||
+        (turns && width * bits != bitsOfLine))
+      return false;
+    auto isLines = [&](OpFoldResult elements) {
+      std::optional<int64_t> known = getConstantIntValue(elements);
+      return known && *known * bits % bitsOfLine == 0;
+    };
+    int64_t bytes = bits / 8;
+    for (auto [loop, stride] : llvm::zip_equal(nest.loops, output.strides)) {
+      std::optional<int64_t> size = getConstantIntValue(loop.size);
+      bool isRow = isConstantIntValue(stride, 1);
+      if (!size || isConstantIntValue(stride, 0) ||
+          (isRow ? *size % width != 0 : !isLines(stride)))
+        return false;
+      bytes *= *size;
+    }
+    return isLines(output.offset) && bytes >= leastBytes;
+  };
+  return llvm::all_of(nest.op.getDpsInitsMutable(), isLarge);
 }
 
 } // namespace onnxc::nests

@@ -221,6 +221,15 @@ void NestEmitter::storeApart(Value value, Value buffer, OpFoldResult from,
   }
 }
 
+void NestEmitter::storeVector(Value value, Value buffer, OpFoldResult at) {
+  auto type = cast<VectorType>(value.getType());
+  llvm::MaybeAlign alignment;
+  int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  if (streams)
+    alignment = llvm::Align(std::min(bytes, bytesOfLine));
+  vector::StoreOp::create(b, value, buffer, asValue(b, at), streams, alignment);
+}
+
 void NestEmitter::store(unsigned output, Value value, const Place &place,
                         Step step) {
   unsigned operand = nest.inputCount() + output;
@@ -247,7 +256,7 @@ void NestEmitter::store(unsigned output, Value value, const Place &place,
   } else if (step.mask && !target.isPadded) {
     vector::MaskedStoreOp::create(b, target.buffer, at, step.mask, value);
   } else {
-    vector::StoreOp::create(b, value, target.buffer, at);
+    storeVector(value, target.buffer, place.offsets[operand]);
   }
 }
 
@@ -415,7 +424,8 @@ Lanes lanesOf(Operation *op) {
           target ? target.getVectorRegisters() : 0,
           target && target.getHasPermute(),
           target ? chainsSideBySide(target) : 1,
-          target ? target.getL2Bytes() : 0};
+          target ? target.getL2Bytes() : 0,
+          target ? target.getStreamBytes() : 0};
 }
 
 void emitNest(ImplicitLocOpBuilder &b, Nest nest, Lanes lanes) {

@@ -14,6 +14,7 @@ struct Lanes {
   bool permutes = false;    // takes f32 lanes by a vector of indices
   int64_t chains = 1;       // vectors of a long body in one iteration
   int64_t l2Bytes = 0;      // 0: there is no such cache
+  int64_t streamBytes = 0;  // what is stored past the caches; 0: nothing
 };
 Lanes lanesOf(mlir::Operation *op);
 

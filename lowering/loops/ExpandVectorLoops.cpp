@@ -96,7 +96,11 @@ struct ExpandVectorLoops : impl::ExpandVectorLoopsBase<ExpandVectorLoops> {
           op->getParentOfType<func::FuncOp>()->removeAttr(workAttrName);
         continue;
       }
-      emitNest(b, *nest, lanes);
+      // A function is copied for stores past the caches.
+      Lanes here = lanes;
+      if (!op->getParentOfType<func::FuncOp>()->hasAttr(workAttrName))
+        here.streamBytes = 0;
+      emitNest(b, *nest, here);
       op.erase();
     }
     getOperation().walk([](CreepOp op) {

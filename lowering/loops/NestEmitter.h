@@ -3,12 +3,15 @@
 #include "lowering/loops/EmitNest.h"
 #include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace onnxc::nests {
 
 // A block of vectors keeps the machine as busy as many blocks in a row, which
 // are only more code.
 constexpr int64_t mostBlocksInFull = 16;
+// Of memory, which caches keep.
+constexpr int64_t bytesOfLine = 64;
 
 // Where the loops stand, and every operand's offset there.
 struct Place {
@@ -64,6 +67,7 @@ private:
   bool fillsVectors(const NestOperand &operand);
   bool isArithmetic();
   bool mayRepeat();
+  bool goesPastCaches(int64_t leastBytes);
 
   // Loops.
   void forEach(llvm::ArrayRef<unsigned> loops, const Place &place,
@@ -107,10 +111,12 @@ private:
   llvm::SmallVector<unsigned> aroundTiles();
   void turnTiles(const Place &start, llvm::ArrayRef<Tiling> ways);
   Range tilesAlong(unsigned loop);
+  void walkTiles(llvm::ArrayRef<Range> stepped, const Place &place);
   void turnTile(const Place &corner, std::optional<unsigned> along);
   bool leavesL2();
-  void over(llvm::ArrayRef<Range> ranges, const Place &place,
-            llvm::function_ref<void(const Place &)> body);
+  // The outermost loop; null where there is none.
+  mlir::scf::ForOp over(llvm::ArrayRef<Range> ranges, const Place &place,
+                        llvm::function_ref<void(const Place &)> body);
   llvm::SmallVector<unsigned> orderOf(const NestOperand &operand);
   llvm::SmallVector<int64_t> stepsTo(int64_t element,
                                      llvm::ArrayRef<unsigned> order);
@@ -134,6 +140,8 @@ private:
   void storeApart(mlir::Value value, mlir::Value buffer,
                   mlir::OpFoldResult from, int64_t stride);
   mlir::Value load(unsigned operand, const Place &place, Step step);
+  void storeVector(mlir::Value value, mlir::Value buffer,
+                   mlir::OpFoldResult at);
   void store(unsigned output, mlir::Value value, const Place &place, Step step);
   LanePosition position(unsigned dim, const Place &place);
   mlir::Value constant(int64_t value) {
@@ -148,6 +156,7 @@ private:
   llvm::SmallVector<unsigned> turned;
   int64_t lanes = 0;
   bool masks = false, stepsBack = false, storesMasked, permutes, turns = false;
+  bool streams = false; // stores go past the caches
   unsigned unroll = 1;
   int64_t registers = 0, l2Bytes = 0;
   bool isLong = false; // what a step does
