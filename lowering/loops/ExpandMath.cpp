@@ -207,7 +207,7 @@ struct ExpandOnePlusExp : OpRewritePattern<arith::AddFOp> {
   }
 };
 
-// A choice between 0 and e^x, x <= 0, that leaves no subnormal number.
+// A choice between 0 and e^x that leaves no subnormal number.
 template <auto emit>
 struct ExpandExpOrZero : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -215,15 +215,17 @@ struct ExpandExpOrZero : OpRewritePattern<arith::SelectOp> {
                                 PatternRewriter &rewriter) const override {
     auto power = op.getFalseValue().getDefiningOp<math::ExpOp>();
     auto isLess = op.getCondition().getDefiningOp<arith::CmpFOp>();
-    if (!power || !power->hasAttr(elementary::atMostZeroAttrName) || !isLess ||
-        !getElementTypeOrSelf(op.getType()).isF32() ||
+    if (!power || !isLess || !getElementTypeOrSelf(op.getType()).isF32() ||
         !isNumber(op.getTrueValue(), 0.0) ||
         isLess.getPredicate() != arith::CmpFPredicate::OLT ||
         isLess.getLhs() != power.getOperand() ||
         !isNumber(isLess.getRhs(), elementary::leastExponent))
       return rewriter.notifyMatchFailure(op, "not of the form looked for");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, emit(Real{&b, power.getOperand()}).value);
+    Real x = {&b, power.getOperand()};
+    if (!power->hasAttr(elementary::atMostZeroAttrName))
+      x = atMost(x, elementary::exponentOfInfinity);
+    rewriter.replaceOp(op, emit(x).value);
     return success();
   }
 };

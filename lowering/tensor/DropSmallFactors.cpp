@@ -203,6 +203,38 @@ bool isOnlyMultiplied(Value value) {
          });
 }
 
+// Whether `op` sums elements of `value`.
+bool isSumOf(Operation *op, Value value) {
+  auto sum = dyn_cast<linalg::GenericOp>(op);
+  return sum && sum.getNumResults() == 1 &&
+         reductionOf<arith::AddFOp>(sum.getResult(0), value);
+}
+
+// Whether `op` makes elements that are as small as those of `value`, or that
+// something larger hides these in.
+bool keepsSmall(Operation *op, Value value) {
+  if (isMovement(op, value) || isa<tensor::InsertSliceOp, tensor::PadOp>(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (onlyOp<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(
+          generic))
+    return true;
+  Operation *quotient = onlyOp<arith::DivFOp>(generic);
+  return quotient && tensorOf(generic, quotient->getOperand(1)) != value;
+}
+
+// Whether nothing but sums comes of `value`, of products and of others.
+bool isOnlySummed(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  return !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           if (!seen.insert(user).second || isFactorOf(user, value) ||
+               isSumOf(user, value))
+             return true;
+           return keepsSmall(user, value) &&
+                  isOnlySummed(user->getResult(0), seen);
+         });
+}
+
 // Whether `op` is what an OpT makes of an element of `value` and of the sum of
 // the element's row of `powers`.
 template <typename... OpTs>
@@ -234,9 +266,15 @@ struct Shares {
   linalg::GenericOp powers, difference, maximum;
 };
 
-std::optional<Shares> sharesOf(linalg::GenericOp op) {
+// The exponential that `op` is of f32; null if it is something else.
+math::ExpOp powerOf(linalg::GenericOp op) {
   auto power = dyn_cast_or_null<math::ExpOp>(onlyOp<math::ExpOp>(op));
-  if (!power || !power.getType().isF32())
+  return power && power.getType().isF32() ? power : math::ExpOp();
+}
+
+std::optional<Shares> sharesOf(linalg::GenericOp op) {
+  math::ExpOp power = powerOf(op);
+  if (!power)
     return std::nullopt;
   OpOperand *exponents = operandOf(op, power.getOperand());
   auto from = exponents ? exponents->get().getDefiningOp<linalg::GenericOp>()
@@ -275,6 +313,7 @@ bool findsNanElsewhere(Shares shares) {
          llvm::all_of(x.getUsers(), joins);
 }
 
+// Makes zero of powers that would be subnormal.
 void dropSmall(linalg::GenericOp op) {
   Operation *yield = op.getBody()->getTerminator();
   Value power = yield->getOperand(0);
@@ -286,8 +325,6 @@ void dropSmall(linalg::GenericOp op) {
                                         power.getDefiningOp()->getOperand(0),
                                         constant(elementary::leastExponent));
   yield->setOperand(0, arith::SelectOp::create(b, isSmall, constant(0), power));
-  power.getDefiningOp()->setAttr(elementary::atMostZeroAttrName,
-                                 b.getUnitAttr());
 }
 
 // Makes zero of subnormal weights.
@@ -329,8 +366,16 @@ struct DropSmallFactors : impl::DropSmallFactorsBase<DropSmallFactors> {
       if (findsNanElsewhere(shares))
         combinerOf(shares.maximum, 0)
             ->op->setAttr(leavesNanOutAttrName, UnitAttr::get(&getContext()));
+      math::ExpOp power = powerOf(shares.powers);
+      power->setAttr(elementary::atMostZeroAttrName,
+                     UnitAttr::get(&getContext()));
       dropSmall(shares.powers);
     }
+    getOperation().walk([](linalg::GenericOp op) {
+      llvm::SmallPtrSet<Operation *, 8> seen;
+      if (powerOf(op) && isOnlySummed(op.getResult(0), seen))
+        dropSmall(op);
+    });
     getOperation().walk([](arith::ConstantOp op) { dropSmall(op); });
   }
 };

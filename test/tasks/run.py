@@ -87,11 +87,18 @@ MATRICES = {
         [node("Transpose", "x", perm=[1, 0]), node("Softmax", "transpose", axis=0), node("MatMul", "softmax x")], None),
 }
 
+# Of [2816, 3072]: the first results are more than caches keep, and stored past them.
+LARGE = {
+    "Transpose, large": ([node("Transpose", "x", perm=[1, 0]), node("Softmax", "transpose")], None),
+    "a chain, large": ([node("Exp", "x"), node("Tanh", "exp"), node("MatMul", "tanh w")], normal(3072, 16) / 10),
+}
+
 # Families, which of their sizes are known, and what the others are. The batch is None here.
 ALL = [(ROWS, [None, 64, 256], ([1, 64, 256], ["n", 64, 256], ["n", "c", 256], ["n", "c", "t"])),
        (IMAGES, [None, 16, 40, 48], ([1, 16, 40, 48], ["n", 16, 40, 48], ["n", 16, "h", "w"])),
        (TIMES, [40, None, 32], ([40, 1, 32], [40, "n", 32], ["t", "n", 32])),
-       (MATRICES, [20000, 70], ([20000, 70],))]
+       (MATRICES, [20000, 70], ([20000, 70],)),
+       (LARGE, [2816, 3072], ([2816, 3072],))]
 
 
 def build(nodes, constant, declared, sizes):

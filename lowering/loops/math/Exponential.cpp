@@ -70,7 +70,8 @@ Real expOfReduced(Real r) {
 }
 
 static Real expBy(Real (*ofReduced)(Real), Real x) {
-  Real inside = atLeast(atMost(x, x.pick(89.0, 710.0)), x.pick(-104.0, -746.0));
+  Real inside = atLeast(atMost(x, x.pick(exponentOfInfinity, 710.0)),
+                        x.pick(-104.0, -746.0));
   auto [n, r] = splitExponent(inside);
   return scale(ofReduced(r), n);
 }

@@ -14,9 +14,10 @@ Real expOfNegative(Real x); // e^-x
 Real onePlusExpOfNegativeByPower(Real x);
 // Of a math.exp whose operand is at most 0, or NaN.
 inline constexpr llvm::StringLiteral atMostZeroAttrName = "onnxc.at_most_zero";
-// e^x of f32 for x <= 0, and 0 for x < leastExponent: a little above the
-// smallest normal number.
+// e^x of f32 for x <= exponentOfInfinity, of which it is infinite, and 0 for x
+// < leastExponent: a little above the smallest normal number.
 inline constexpr float leastExponent = -86.98997f;
+inline constexpr double exponentOfInfinity = 89;
 Real expOrZero(Real x);
 Real expOrZeroByPower(Real x); // without an instruction that scales
 Real exp2(Real x);
