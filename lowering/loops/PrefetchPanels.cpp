@@ -201,8 +201,16 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
   auto type = cast<ShapedType>(input->get().getType());
   int64_t bits = type.getElementTypeBitWidth();
   int64_t bytes = type.hasStaticShape() ? type.getNumElements() * bits / 8 : 0;
-  int64_t lines = llvm::divideCeil(tile.vectors * lanes, perLine);
-  return aheadOf(moduleOf(b), bytes, tile.rows, lines, perLine / lanes);
+  int64_t width = tile.vectors * lanes;
+  std::optional<Ahead> ahead =
+      aheadOf(moduleOf(b), bytes, tile.rows, llvm::divideCeil(width, perLine),
+              perLine / lanes);
+  // Several panels side by side are all to be in the first cache.
+  auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
+  bool isNear = target && !isBehindCaches(bytes, target);
+  if (ahead && isNear && width > nest.schedule.getColumns())
+    ahead->bytes = ahead->bytes * nest.schedule.getColumns() / width;
+  return ahead;
 }
 
 // Where weights are read once, what follows a little later is asked for.

@@ -164,6 +164,84 @@ func.func @maximum_of_all(%s: tensor<16x16xf32>, %v: tensor<16x5xf32>) -> tensor
 
 // -----
 
+// Powers that only products see, of which sums are made that end as they are: the bells of a radial basis.
+// CHECK-LABEL: @bells
+// CHECK: math.exp %{{.*}} : f32
+// CHECK: arith.cmpf olt
+// CHECK: arith.select
+func.func @bells(%x: tensor<16x16xf32>, %w: tensor<16x5xf32>) -> tensor<16x5xf32> {
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %y = "onnx.MatMul"(%e, %w) : (tensor<16x16xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
+  return %y : tensor<16x5xf32>
+}
+
+// -----
+
+// Differences of them, joined to something else, and a bias beside which nobody sees them whatever follows.
+// CHECK-LABEL: @differences_of_bells
+// CHECK: math.exp
+// CHECK: arith.select
+// CHECK: math.exp
+// CHECK: arith.select
+// CHECK: math.log
+func.func @differences_of_bells(%a: tensor<1x2x8x8xf32>, %b: tensor<1x2x8x8xf32>, %c: tensor<1x3x8x8xf32>,
+    %w: tensor<4x5x1x1xf32>) -> tensor<1x4x8x8xf32> {
+  %bias = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %e = "onnx.Exp"(%a) : (tensor<1x2x8x8xf32>) -> tensor<1x2x8x8xf32>
+  %f = "onnx.Exp"(%b) : (tensor<1x2x8x8xf32>) -> tensor<1x2x8x8xf32>
+  %d = "onnx.Sub"(%e, %f) : (tensor<1x2x8x8xf32>, tensor<1x2x8x8xf32>) -> tensor<1x2x8x8xf32>
+  %x = "onnx.Concat"(%d, %c) {axis = 1 : i64} : (tensor<1x2x8x8xf32>, tensor<1x3x8x8xf32>) -> tensor<1x5x8x8xf32>
+  %s = "onnx.Conv"(%x, %w, %bias) : (tensor<1x5x8x8xf32>, tensor<4x5x1x1xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+  %y = "onnx.Log"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+// Sums of subnormal powers have a logarithm.
+// CHECK-LABEL: @logarithm_of_sums
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: math.log
+func.func @logarithm_of_sums(%x: tensor<16x16xf32>) -> tensor<16xf32> {
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %s = "onnx.ReduceSum"(%e, %axes) {keepdims = 0 : i64} : (tensor<16x16xf32>, tensor<1xi64>) -> tensor<16xf32>
+  %y = "onnx.Log"(%s) : (tensor<16xf32>) -> tensor<16xf32>
+  return %y : tensor<16xf32>
+}
+
+// -----
+
+// And they have quotients: those of a kernel regression.
+// CHECK-LABEL: @quotient_of_sums
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @quotient_of_sums(%x: tensor<16x16xf32>, %w: tensor<16x5xf32>) -> tensor<16x5xf32> {
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %s = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<16x16xf32>, tensor<1xi64>) -> tensor<16x1xf32>
+  %m = "onnx.MatMul"(%e, %w) : (tensor<16x16xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
+  %y = "onnx.Div"(%m, %s) : (tensor<16x5xf32>, tensor<16x1xf32>) -> tensor<16x5xf32>
+  return %y : tensor<16x5xf32>
+}
+
+// -----
+
+// Whoever calls sees the powers themselves.
+// CHECK-LABEL: @powers_that_are_returned
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @powers_that_are_returned(%x: tensor<16x16xf32>, %w: tensor<16x5xf32>) -> (tensor<16x5xf32>, tensor<16x16xf32>) {
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %y = "onnx.MatMul"(%e, %w) : (tensor<16x16xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
+  return %y, %e : tensor<16x5xf32>, tensor<16x16xf32>
+}
+
+// -----
+
 // Weights that training has let die; 1.2e-38 is no subnormal number.
 // CHECK-LABEL: @weights
 // CHECK: arith.constant dense<{{\[\[}}1.000000e+00, 0.000000e+00], [1.200000e-38, -2.000000e+00{{\]\]}}> : tensor<2x2xf32>
