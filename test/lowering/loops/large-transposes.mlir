@@ -23,4 +23,32 @@ func.func @within_it(%x: memref<32x32xf32>, %y: memref<32x32xf32>) {
   linalg.transpose ins(%x : memref<32x32xf32>) outs(%y : memref<32x32xf32>) permutation = [1, 0]
   return
 }
+
+// 128 columns of the result are two times four lines, each walked by all rows, which are shared among tasks.
+// CHECK-LABEL: @in_columns
+// CHECK: scf.for %[[COLUMN:.*]] = %{{.*}} to %{{.*}} step %[[WIDTH:.*]] {
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step
+// CHECK-COUNT-8: memref.prefetch
+// CHECK: } {onnxc.inner}
+// CHECK: return
+func.func @in_columns(%x: memref<128x64xf32>, %y: memref<64x128xf32>) {
+  linalg.transpose ins(%x : memref<128x64xf32>) outs(%y : memref<64x128xf32>) permutation = [1, 0]
+  return
+}
+
+// The last column is a vector that ends with the row, and the four elements before it.
+// CHECK-LABEL: @in_unequal_columns
+// CHECK: scf.for %[[COLUMN:[^ ]*]] =
+// CHECK: %[[LEFT:.*]] = arith.subi %c76, %[[COLUMN]]
+// CHECK: %[[WIDTH:.*]] = arith.min{{[us]}}i %[[LEFT]], %c64
+// CHECK: %[[LAST:.*]] = arith.subi %c68, %[[COLUMN]]
+// CHECK: scf.for
+// CHECK: scf.for %[[AT:[^ ]*]] = %{{.*}} to %[[WIDTH]]
+// CHECK: arith.min{{[us]}}i %[[AT]], %[[LAST]]
+// CHECK: return
+func.func @in_unequal_columns(%x: memref<76x64xf32>, %y: memref<64x76xf32>) {
+  linalg.transpose ins(%x : memref<76x64xf32>) outs(%y : memref<64x76xf32>) permutation = [1, 0]
+  return
+}
 }
