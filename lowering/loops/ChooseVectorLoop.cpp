@@ -246,7 +246,6 @@ bool NestEmitter::fitsMask(const Changes &changes) {
 // the buffers begin where a line does. Half a line waits for the other one that
 // a tile along another loop writes: transposes took 4 to 8 times as long.
 bool NestEmitter::goesPastCaches(int64_t leastBytes) {
-  constexpr int64_t bitsOfLine = 8 * bytesOfLine;
   if (!leastBytes || hasFold(nest))
     return false;
   int64_t width = turns ? tilings.front().lanes : lanes;

@@ -11,7 +11,7 @@ namespace onnxc::nests {
 // are only more code.
 constexpr int64_t mostBlocksInFull = 16;
 // Of memory, which caches keep.
-constexpr int64_t bytesOfLine = 64;
+constexpr int64_t bytesOfLine = 64, bitsOfLine = 8 * bytesOfLine;
 
 // Where the loops stand, and every operand's offset there.
 struct Place {
@@ -111,6 +111,7 @@ private:
   llvm::SmallVector<unsigned> aroundTiles();
   void turnTiles(const Place &start, llvm::ArrayRef<Tiling> ways);
   Range tilesAlong(unsigned loop);
+  int64_t widthOfColumns(llvm::ArrayRef<Range> stepped);
   void walkTiles(llvm::ArrayRef<Range> stepped, const Place &place);
   void turnTile(const Place &corner, std::optional<unsigned> along);
   bool leavesL2();

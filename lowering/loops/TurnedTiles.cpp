@@ -20,8 +20,8 @@ namespace onnxc::nests {
 namespace {
 
 constexpr int64_t leastLanes = 2, mostLanes = 16, mostVectors = 16;
-// Of a row of the output that are written one after the other: four lines.
-constexpr int64_t bitsOfColumn = 4 * 8 * bytesOfLine;
+// Of a row of the output that are written one after the other.
+constexpr int64_t linesOfColumn = 4;
 
 // The loops that walk an operand's memory element after element, the innermost
 // one first.
@@ -428,22 +428,40 @@ SmallVector<unsigned> NestEmitter::aroundTiles() {
                                 isAround);
 }
 
-// All tiles, the last loop's innermost. Where they leave L2, that loop goes in
-// columns of a few lines of the output, which all loops before it walk: a line
-// that is read in part is in L1 for the next tile. A transpose to 128x112x112
-// took Emerald Rapids 0.65 of the time, and one of 4096 by 4096 0.9.
+// How many iterations of the last loop of tiles make a column of a few lines of
+// the output, which all loops before it walk; 0 where that does not pay. A line
+// that is read in part is in L1 for the next tile, and not in L2 for the next
+// row of tiles, if lines of all the row are more than that or fall into few of
+// its sets. A transpose to 128x112x112 took Emerald Rapids 0.65 of the time,
+// one of 4096 by 4096 0.9; where rows do not begin with a line, those that
+// columns share are written twice: 1.1 times as long for 1000 by 3000.
+int64_t NestEmitter::widthOfColumns(ArrayRef<Range> stepped) {
+  if (stepped.size() < 2 || !leavesL2())
+    return 0;
+  const NestOperand &output = nest.operands[nest.inputCount()];
+  unsigned inner = stepped.back().loop;
+  int64_t bits = cast<MemRefType>(output.buffer.getType())
+                     .getElementTypeBitWidth(),
+          size = *getConstantIntValue(nest.loops[inner].size);
+  auto beginsWithLine = [&](auto loop) {
+    auto [number, stride] = loop;
+    std::optional<int64_t> known = getConstantIntValue(stride);
+    return number == inner || (known && *known * bits % bitsOfLine == 0);
+  };
+  bool fitsL2 = 2 * size * bytesOfLine <= l2Bytes / 2;
+  if (fitsL2 && !llvm::all_of(llvm::enumerate(output.strides), beginsWithLine))
+    return 0;
+  int64_t width = llvm::alignTo(linesOfColumn * bitsOfLine / bits, tile[inner]);
+  return width < size ? width : 0;
+}
+
 void NestEmitter::walkTiles(ArrayRef<Range> stepped, const Place &place) {
   std::optional<unsigned> along;
   if (!stepped.empty() && leavesL2())
     along = stepped.back().loop;
   auto turn = [&](const Place &corner) { turnTile(corner, along); };
-  const NestOperand &output = nest.operands[nest.inputCount()];
-  int64_t bits =
-      cast<MemRefType>(output.buffer.getType()).getElementTypeBitWidth();
-  int64_t width = along ? llvm::alignTo(bitsOfColumn / bits, tile[*along]) : 0;
-  // Sizes are known where it is known that something leaves L2.
-  if (!along || stepped.size() == 1 ||
-      getConstantIntValue(stepped.back().to) <= width) {
+  int64_t width = widthOfColumns(stepped);
+  if (width == 0) {
     over(stepped, place, turn);
     return;
   }
