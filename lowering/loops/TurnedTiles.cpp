@@ -465,6 +465,8 @@ void NestEmitter::walkTiles(ArrayRef<Range> stepped, const Place &place) {
     over(stepped, place, turn);
     return;
   }
+  // Each tile asks for the one below it.
+  along = stepped[stepped.size() - 2].loop;
   const Range &inner = stepped.back();
   Range columns = {inner.loop, inner.from, inner.to, width, {}};
   over(columns, place, [&](const Place &begin) {
