@@ -17,9 +17,10 @@ namespace {
 
 constexpr int64_t bytesOfLine = 64;
 
-// The argument that an address is computed from; null where there is none.
+// The argument that is the begin of what an address lies in; null where there
+// is none, as for a part that begins somewhere behind it.
 BlockArgument bufferOf(Value address) {
-  while (auto element = address.getDefiningOp<LLVM::GEPOp>())
+  if (auto element = address.getDefiningOp<LLVM::GEPOp>())
     address = element.getBase();
   return dyn_cast<BlockArgument>(address);
 }

@@ -251,9 +251,10 @@ bool NestEmitter::goesPastCaches(int64_t leastBytes) {
   int64_t width = turns ? tilings.front().lanes : lanes;
   auto isLarge = [&](OpOperand &init) {
     NestOperand &output = nest.operands[init.getOperandNumber()];
-    int64_t bits =
-        cast<MemRefType>(output.buffer.getType()).getElementTypeBitWidth();
-    if (nest.op.payloadUsesValueFromOperand(&init) ||
+    auto type = cast<MemRefType>(output.buffer.getType());
+    int64_t bits = type.getElementTypeBitWidth();
+    if (type.getStridesAndOffset().second != 0 ||
+        nest.op.payloadUsesValueFromOperand(&init) ||
         (turns && width * bits != bitsOfLine))
       return false;
     auto isLines = [&](OpFoldResult elements) {

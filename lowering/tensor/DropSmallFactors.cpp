@@ -217,27 +217,64 @@ bool movesSmall(Operation *op, Value value) {
   return isMovement(op, value) || isa<tensor::InsertSliceOp, tensor::PadOp>(op);
 }
 
+// Whether all of `value` are known numbers beside which subnormal ones are
+// nothing.
+bool isLargeConstant(Value value) {
+  auto numbers = constantFloats(originOf(value));
+  return numbers && llvm::all_of(*numbers, [](double number) {
+           return std::abs(number) > 1e-30;
+         });
+}
+
+// Whether `value` may be so large that its product with a subnormal number is
+// something: what is computed element by element with another exponential, a
+// quotient or a power, and constants.
+bool mayBeHuge(Value value) {
+  if (auto numbers = constantFloats(originOf(value)))
+    return llvm::any_of(*numbers, [](double number) {
+      return !(std::abs(number) < 1e6); // NaN too
+    });
+  Operation *op = originOf(value).getDefiningOp();
+  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+  if (!op || isa<linalg::FillOp, tensor::EmptyOp>(op) ||
+      (generic && generic.getNumReductionLoops()))
+    return false;
+  if (!generic)
+    return llvm::any_of(op->getOperands(), [](Value operand) {
+      return isa<RankedTensorType>(operand.getType()) && mayBeHuge(operand);
+    });
+  bool grows =
+      llvm::any_of(generic.getBody()->without_terminator(), [](Operation &in) {
+        return isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::PowFOp,
+                   arith::DivFOp, math::RsqrtOp, math::TanOp, math::SinhOp,
+                   math::CoshOp>(in);
+      });
+  return grows || llvm::any_of(generic.getInputs(), mayBeHuge);
+}
+
+// Whether `op` adds a large constant to what it makes of other operands.
+bool addsConstant(linalg::GenericOp op) {
+  if (op.getNumReductionLoops())
+    return isLargeConstant(op.getDpsInits()[0]);
+  return onlyOp<arith::AddFOp>(op) &&
+         llvm::any_of(op.getInputs(), isLargeConstant);
+}
+
+// Whether an operand of `op` other than `value` may be huge.
+bool isScaledUp(Operation *op, Value value) {
+  return llvm::any_of(
+      cast<linalg::GenericOp>(op).getInputs(),
+      [&](Value other) { return other != value && mayBeHuge(other); });
+}
+
 // Whether `op` makes elements that are as small as those of `value`, or that
 // something larger hides these in.
 bool keepsSmall(Operation *op, Value value) {
   if (movesSmall(op, value))
     return true;
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (onlyOp<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(
-          generic))
-    return true;
-  Operation *quotient = onlyOp<arith::DivFOp>(generic);
-  return quotient && tensorOf(generic, quotient->getOperand(1)) != value;
-}
-
-// Whether `op` adds what is known to what it makes of other operands.
-bool addsConstant(linalg::GenericOp op) {
-  auto isKnown = [](Value value) {
-    return isa_and_nonnull<arith::ConstantOp>(originOf(value).getDefiningOp());
-  };
-  if (op.getNumReductionLoops())
-    return isKnown(op.getDpsInits()[0]);
-  return onlyOp<arith::AddFOp>(op) && llvm::any_of(op.getInputs(), isKnown);
+  return onlyOp<arith::AddFOp, arith::SubFOp, arith::NegFOp>(generic) ||
+         (onlyOp<arith::MulFOp>(generic) && !isScaledUp(generic, value));
 }
 
 // Whether what `op` makes of 0 is hardly another than of a subnormal number:
@@ -273,7 +310,8 @@ bool Readers::hide(Value value) {
     if (isa<func::ReturnOp, tensor::DimOp>(user))
       return true;
     auto generic = dyn_cast<linalg::GenericOp>(user);
-    if (generic && generic.getNumResults() == 1 && hidesSmall(generic))
+    if (generic && generic.getNumResults() == 1 && hidesSmall(generic) &&
+        !isScaledUp(generic, value))
       return addsConstant(generic) || hide(generic.getResult(0));
     return movesSmall(user, value) && hide(user->getResult(0));
   });
@@ -286,7 +324,8 @@ bool Readers::areSums(Value value) {
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            if (isa<tensor::DimOp>(user))
              return true;
-           if (isFactorOf(user, value) || isSumOf(user, value))
+           if ((isFactorOf(user, value) && !isScaledUp(user, value)) ||
+               isSumOf(user, value))
              return addsConstant(cast<linalg::GenericOp>(user)) ||
                     hide(user->getResult(0));
            return keepsSmall(user, value) && areSums(user->getResult(0));

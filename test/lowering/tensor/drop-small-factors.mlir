@@ -229,6 +229,37 @@ func.func @quotient_of_sums(%x: tensor<16x16xf32>, %w: tensor<16x5xf32>) -> tens
 
 // -----
 
+// A bias of zero hides nothing.
+// CHECK-LABEL: @beside_zeros
+// CHECK: math.exp
+// CHECK-NOT: arith.select
+// CHECK: math.log
+func.func @beside_zeros(%x: tensor<16x16xf32>, %w: tensor<16x2xf32>) -> tensor<16x2xf32> {
+  %bias = arith.constant dense<[1.0, 0.0]> : tensor<2xf32>
+  %e = "onnx.Exp"(%x) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %m = "onnx.MatMul"(%e, %w) : (tensor<16x16xf32>, tensor<16x2xf32>) -> tensor<16x2xf32>
+  %s = "onnx.Add"(%m, %bias) : (tensor<16x2xf32>, tensor<2xf32>) -> tensor<16x2xf32>
+  %y = "onnx.Log"(%s) : (tensor<16x2xf32>) -> tensor<16x2xf32>
+  return %y : tensor<16x2xf32>
+}
+
+// -----
+
+// e^-95 * e^90 is no small number, as gated linear attention multiplies them.
+// CHECK-LABEL: @huge_factors
+// CHECK-COUNT-2: math.exp
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @huge_factors(%a: tensor<16x16xf32>, %b: tensor<16x5xf32>, %q: tensor<16x5xf32>) -> tensor<16x5xf32> {
+  %e = "onnx.Exp"(%a) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %f = "onnx.Exp"(%b) : (tensor<16x5xf32>) -> tensor<16x5xf32>
+  %k = "onnx.Mul"(%f, %q) : (tensor<16x5xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
+  %y = "onnx.MatMul"(%e, %k) : (tensor<16x16xf32>, tensor<16x5xf32>) -> tensor<16x5xf32>
+  return %y : tensor<16x5xf32>
+}
+
+// -----
+
 // Whoever calls sees the powers themselves.
 // CHECK-LABEL: @powers_that_are_returned
 // CHECK: math.exp
