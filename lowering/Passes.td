@@ -441,9 +441,9 @@ def DropSmallFactors : Pass<"drop-small-factors", "mlir::ModuleOp"> {
   let description = [{
     A masked score of -100 has a share of 4e-44. That is a subnormal number, and a multiplication with one takes Intel's
     cores some 150 cycles. Shares that would be subnormal beside the largest are zero, as are ONNX Runtime's below e^-88.4.
-    So are subnormal weights, which training leaves where it lets a channel die, and subnormal powers of e that only sums,
-    of products or of themselves, see, as the bells of a radial basis, unless a quotient or a logarithm of such a sum tells
-    how small it is. Not with strict numerics.
+    So are subnormal weights, which training leaves where it lets a channel die, and subnormal powers of e that only
+    sums see, of products or of themselves, as the bells of a radial basis; not where a quotient, a logarithm or a huge
+    multiple of such a sum tells how small it is. Not with strict numerics.
 
     The powers of shares are marked as those of numbers below zero, which need no bound from above. A NaN in a row is in the sum of
     its powers: where nobody else reads the largest element, its fold is marked as one that may leave NaN out.

@@ -22,7 +22,9 @@ constexpr int64_t bytesOfLine = 64;
 BlockArgument bufferOf(Value address) {
   if (auto element = address.getDefiningOp<LLVM::GEPOp>())
     address = element.getBase();
-  return dyn_cast<BlockArgument>(address);
+  auto argument = dyn_cast<BlockArgument>(address);
+  return argument && argument.getOwner()->isEntryBlock() ? argument
+                                                         : BlockArgument();
 }
 
 // As if nothing had been marked.

@@ -221,13 +221,13 @@ void NestEmitter::storeApart(Value value, Value buffer, OpFoldResult from,
   }
 }
 
-void NestEmitter::storeVector(Value value, Value buffer, OpFoldResult at) {
+void NestEmitter::storeVector(Value value, Value buffer, Value at) {
   auto type = cast<VectorType>(value.getType());
   llvm::MaybeAlign alignment;
   int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   if (streams)
     alignment = llvm::Align(std::min(bytes, bytesOfLine));
-  vector::StoreOp::create(b, value, buffer, asValue(b, at), streams, alignment);
+  vector::StoreOp::create(b, value, buffer, at, streams, alignment);
 }
 
 void NestEmitter::store(unsigned output, Value value, const Place &place,
@@ -256,7 +256,7 @@ void NestEmitter::store(unsigned output, Value value, const Place &place,
   } else if (step.mask && !target.isPadded) {
     vector::MaskedStoreOp::create(b, target.buffer, at, step.mask, value);
   } else {
-    storeVector(value, target.buffer, place.offsets[operand]);
+    storeVector(value, target.buffer, at);
   }
 }
 

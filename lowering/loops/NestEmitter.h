@@ -141,8 +141,7 @@ private:
   void storeApart(mlir::Value value, mlir::Value buffer,
                   mlir::OpFoldResult from, int64_t stride);
   mlir::Value load(unsigned operand, const Place &place, Step step);
-  void storeVector(mlir::Value value, mlir::Value buffer,
-                   mlir::OpFoldResult at);
+  void storeVector(mlir::Value value, mlir::Value buffer, mlir::Value at);
   void store(unsigned output, mlir::Value value, const Place &place, Step step);
   LanePosition position(unsigned dim, const Place &place);
   mlir::Value constant(int64_t value) {

@@ -341,7 +341,7 @@ void NestEmitter::turnTile(const Place &corner, std::optional<unsigned> along) {
                                    asValue(b, next.offsets[inputs + output]),
                                    /*isWrite=*/true, /*localityHint=*/3,
                                    /*isDataCache=*/true);
-      storeVector(value, buffer, place.offsets[inputs + output]);
+      storeVector(value, buffer, asValue(b, place.offsets[inputs + output]));
     }
   }
   held.clear();

@@ -8,10 +8,10 @@
 #include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Extreme.h"
-#include "lowering/loops/LaneBody.h"
 #include "lowering/loops/math/Functions.h"
+#include "lowering/tensor/SmallPowers.h"
+#include "lowering/tensor/TensorReads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -25,65 +25,6 @@ namespace onnxc {
 #include "lowering/Passes.h.inc"
 
 namespace {
-
-// The operation that makes what `op` yields of its elements.
-template <typename... OpTs> Operation *onlyOp(linalg::GenericOp op) {
-  if (!op || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
-    return nullptr;
-  Block *body = op.getBody();
-  Operation *result = body->getTerminator()->getOperand(0).getDefiningOp();
-  bool isOnly = result && llvm::hasNItems(*body, 2) && isa<OpTs...>(result);
-  return isOnly ? result : nullptr;
-}
-
-// What the body sees an element of as `element`; null if nothing.
-OpOperand *operandOf(linalg::GenericOp op, Value element) {
-  auto argument = dyn_cast<BlockArgument>(element);
-  bool isOwn = argument && argument.getOwner() == op.getBody();
-  return isOwn ? op.getMatchingOpOperand(argument) : nullptr;
-}
-
-Value tensorOf(linalg::GenericOp op, Value element) {
-  OpOperand *operand = operandOf(op, element);
-  return operand ? operand->get() : Value();
-}
-
-// Whether `op` only moves elements of `value`.
-bool isMovement(Operation *op, Value value) {
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic)
-    return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
-               tensor::ExtractSliceOp, linalg::TransposeOp, linalg::PackOp>(op);
-  Operation *yield = generic.getBody()->getTerminator();
-  return generic.getNumDpsInits() == 1 &&
-         tensorOf(generic, yield->getOperand(0)) == value;
-}
-
-// What `value` is a repetition or another shape of.
-Value originOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (op->getNumOperands() == 0)
-      return value;
-    Value from = op->getOperand(0);
-    if (!isMovement(op, from) || (generic && generic.getNumDpsInputs() != 1))
-      return value;
-    value = from;
-  }
-  return value;
-}
-
-// The reduction of `tensor` that `value` is, in some shape; null if it is none.
-template <typename OpT>
-linalg::GenericOp reductionOf(Value value, Value tensor) {
-  auto op = originOf(value).getDefiningOp<linalg::GenericOp>();
-  if (!op || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
-    return nullptr;
-  std::optional<Combiner> combiner = combinerOf(op, 0);
-  bool isFound = combiner && isa<OpT>(combiner->op) &&
-                 tensorOf(op, combiner->folded) == tensor;
-  return isFound ? op : nullptr;
-}
 
 // The indices into `from`, which `op` moves or computes element by element, of
 // the element that it puts at `indices`; nothing where dimensions are divided
@@ -178,157 +119,12 @@ bool isInPlace(linalg::GenericOp op, OpOperand &operand) {
          op.getIndexingMapsArray().back().isIdentity();
 }
 
-// Whether `op` sums products of elements of `value`, and reads it for nothing
-// else.
-bool isFactorOf(Operation *op, Value value) {
-  auto sum = dyn_cast<linalg::GenericOp>(op);
-  if (!sum || sum.getNumDpsInits() != 1 || sum.getDpsInits()[0] == value)
-    return false;
-  std::optional<Combiner> combiner = combinerOf(sum, 0);
-  auto product = combiner && isa<arith::AddFOp>(combiner->op)
-                     ? combiner->folded.getDefiningOp<arith::MulFOp>()
-                     : arith::MulFOp();
-  return product && llvm::all_of(sum.getDpsInputOperands(), [&](OpOperand *x) {
-           return x->get() != value ||
-                  llvm::all_of(
-                      sum.getMatchingBlockArgument(x).getUsers(),
-                      [&](Operation *user) { return user == product; });
-         });
-}
-
 // Whether only products read `value`, however they are laid out.
 bool isOnlyMultiplied(Value value) {
   return !value.use_empty() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            return isMovement(user, value) ? isOnlyMultiplied(user->getResult(0))
                                           : isFactorOf(user, value);
-         });
-}
-
-// Whether `op` sums elements of `value`.
-bool isSumOf(Operation *op, Value value) {
-  auto sum = dyn_cast<linalg::GenericOp>(op);
-  return sum && sum.getNumResults() == 1 &&
-         reductionOf<arith::AddFOp>(sum.getResult(0), value);
-}
-
-// Whether `op` only moves elements of `value`, or puts them beside others.
-bool movesSmall(Operation *op, Value value) {
-  return isMovement(op, value) || isa<tensor::InsertSliceOp, tensor::PadOp>(op);
-}
-
-// Whether all of `value` are known numbers beside which subnormal ones are
-// nothing.
-bool isLargeConstant(Value value) {
-  auto numbers = constantFloats(originOf(value));
-  return numbers && llvm::all_of(*numbers, [](double number) {
-           return std::abs(number) > 1e-30;
-         });
-}
-
-// Whether `value` may be so large that its product with a subnormal number is
-// something: what is computed element by element with another exponential, a
-// quotient or a power, and constants.
-bool mayBeHuge(Value value) {
-  if (auto numbers = constantFloats(originOf(value)))
-    return llvm::any_of(*numbers, [](double number) {
-      return !(std::abs(number) < 1e6); // NaN too
-    });
-  Operation *op = originOf(value).getDefiningOp();
-  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-  if (!op || isa<linalg::FillOp, tensor::EmptyOp>(op) ||
-      (generic && generic.getNumReductionLoops()))
-    return false;
-  if (!generic)
-    return llvm::any_of(op->getOperands(), [](Value operand) {
-      return isa<RankedTensorType>(operand.getType()) && mayBeHuge(operand);
-    });
-  bool grows =
-      llvm::any_of(generic.getBody()->without_terminator(), [](Operation &in) {
-        return isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::PowFOp,
-                   arith::DivFOp, math::RsqrtOp, math::TanOp, math::SinhOp,
-                   math::CoshOp>(in);
-      });
-  return grows || llvm::any_of(generic.getInputs(), mayBeHuge);
-}
-
-// Whether `op` adds a large constant to what it makes of other operands.
-bool addsConstant(linalg::GenericOp op) {
-  if (op.getNumReductionLoops())
-    return isLargeConstant(op.getDpsInits()[0]);
-  return onlyOp<arith::AddFOp>(op) &&
-         llvm::any_of(op.getInputs(), isLargeConstant);
-}
-
-// Whether an operand of `op` other than `value` may be huge.
-bool isScaledUp(Operation *op, Value value) {
-  return llvm::any_of(
-      cast<linalg::GenericOp>(op).getInputs(),
-      [&](Value other) { return other != value && mayBeHuge(other); });
-}
-
-// Whether `op` makes elements that are as small as those of `value`, or that
-// something larger hides these in.
-bool keepsSmall(Operation *op, Value value) {
-  if (movesSmall(op, value))
-    return true;
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  return onlyOp<arith::AddFOp, arith::SubFOp, arith::NegFOp>(generic) ||
-         (onlyOp<arith::MulFOp>(generic) && !isScaledUp(generic, value));
-}
-
-// Whether what `op` makes of 0 is hardly another than of a subnormal number:
-// not the quotient of two, nor a logarithm.
-bool hidesSmall(linalg::GenericOp op) {
-  return op.hasPureTensorSemantics() &&
-         llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
-           return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp,
-                      arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
-                      math::ExpOp, math::TanhOp, math::ErfOp>(inner);
-         });
-}
-
-// What sees the powers of one exponential.
-class Readers {
-public:
-  // Whether nothing but sums comes of `value`, of products and of others, that
-  // hide how small it is.
-  bool areSums(Value value);
-
-private:
-  bool hide(Value value);
-
-  DenseSet<Value> summed, hidden; // as far as is known
-};
-
-// Whether all that comes of `value`, to the end or up to where something is
-// added that is known, hides how small it is.
-bool Readers::hide(Value value) {
-  if (!hidden.insert(value).second)
-    return true;
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (isa<func::ReturnOp, tensor::DimOp>(user))
-      return true;
-    auto generic = dyn_cast<linalg::GenericOp>(user);
-    if (generic && generic.getNumResults() == 1 && hidesSmall(generic) &&
-        !isScaledUp(generic, value))
-      return addsConstant(generic) || hide(generic.getResult(0));
-    return movesSmall(user, value) && hide(user->getResult(0));
-  });
-}
-
-bool Readers::areSums(Value value) {
-  if (!summed.insert(value).second)
-    return true;
-  return !value.use_empty() &&
-         llvm::all_of(value.getUsers(), [&](Operation *user) {
-           if (isa<tensor::DimOp>(user))
-             return true;
-           if ((isFactorOf(user, value) && !isScaledUp(user, value)) ||
-               isSumOf(user, value))
-             return addsConstant(cast<linalg::GenericOp>(user)) ||
-                    hide(user->getResult(0));
-           return keepsSmall(user, value) && areSums(user->getResult(0));
          });
 }
 
@@ -469,7 +265,7 @@ struct DropSmallFactors : impl::DropSmallFactorsBase<DropSmallFactors> {
       dropSmall(shares.powers);
     }
     getOperation().walk([](linalg::GenericOp op) {
-      if (powerOf(op) && Readers().areSums(op.getResult(0)))
+      if (powerOf(op) && isOnlySummed(op.getResult(0)))
         dropSmall(op);
     });
     getOperation().walk([](arith::ConstantOp op) { dropSmall(op); });

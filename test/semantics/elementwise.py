@@ -5,9 +5,9 @@ X = f32(nan, -0.0, inf, -inf)
 FAMILY = "Elementwise, floating point", """\
 NaN goes through everything that computes; the sign of zero is kept where the formula keeps it. Floats below 32 bits
 compute in f32. The caller's rounding and denormal modes are left alone, and denormals are numbers like any other. Only
-subnormal constants that nothing but products reads, what a softmax leaves below 2^-125 of the largest, and powers of e below
-2^-125.5 that only sums and sums of products see, of which no quotient or logarithm is taken, are zero; not with
-`--numerics=strict`.""", [
+subnormal constants that nothing but products reads, what a softmax leaves below 2^-125 of the largest, and powers of e
+below 2^-125.5 that only sums and sums of products see, of which no quotient, logarithm or huge multiple is taken, are
+zero, which an infinite factor makes NaN; not with `--numerics=strict`.""", [
     Row("Relu", "NaN stays, -0 too", [X], f32(nan, -0.0, inf, 0.0), reference=f32(nan, 0.0, inf, 0.0)),
     Row("LeakyRelu", "NaN, -0, infinities", [X], f32(nan, -0.0, inf, -inf)),
     Row("Clip", "NaN stays", [f32(nan, -2, 2, inf), f32.scalar(-1), f32.scalar(1)], f32(nan, -1, 1, 1)),

@@ -90,6 +90,8 @@ MATRICES = {
 # Of [2816, 3072]: the first results are more than caches keep, and stored past them.
 LARGE = {
     "Transpose, large": ([node("Transpose", "x", perm=[1, 0]), node("Softmax", "transpose")], None),
+    "a part that begins anywhere, large": ([node("Flatten", "x", axis=0), node("Concat", "w flatten", axis=1),
+                                            node("Softmax", "concat")], normal(1, 1)),
     "a chain, large": ([node("Exp", "x"), node("Tanh", "exp"), node("MatMul", "tanh w")], normal(3072, 16) / 10),
 }
 
