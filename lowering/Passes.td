@@ -445,8 +445,8 @@ def DropSmallFactors : Pass<"drop-small-factors", "mlir::ModuleOp"> {
     sums see, of products or of themselves, as the bells of a radial basis; not where a quotient, a logarithm or a huge
     multiple of such a sum tells how small it is. Not with strict numerics.
 
-    The powers of shares are marked as those of numbers below zero, which need no bound from above. A NaN in a row is in the sum of
-    its powers: where nobody else reads the largest element, its fold is marked as one that may leave NaN out.
+    The powers of shares are marked as those of numbers below zero, which need no bound from above. A NaN in a row is in
+    the sum of its powers: where nobody else reads the largest element, its fold is marked as one that may leave NaN out.
 
     ```mlir
     %max = arith.maximumf %s, %out : f32 // of the row

@@ -2,6 +2,7 @@
 // it begins, only the run knows. A function with such stores looks first.
 #include "dialects/onnxc/Onnxc.h"
 #include "lowering/Passes.h"
+#include "lowering/loops/Bandwidth.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/SetVector.h"
@@ -14,8 +15,6 @@ namespace onnxc {
 #include "lowering/Passes.h.inc"
 
 namespace {
-
-constexpr int64_t bytesOfLine = 64;
 
 // The argument that is the begin of what an address lies in; null where there
 // is none, as for a part that begins somewhere behind it.
@@ -100,7 +99,7 @@ Value Streamer::mayStream() {
         LLVM::OrOp::create(b, bits, LLVM::PtrToIntOp::create(b, i64, output));
   Value may = LLVM::ICmpOp::create(
       b, LLVM::ICmpPredicate::eq,
-      LLVM::AndOp::create(b, bits, number(bytesOfLine - 1)), number(0));
+      LLVM::AndOp::create(b, bits, number(lineBytes - 1)), number(0));
   for (BlockArgument output : written)
     for (BlockArgument input : read)
       may = LLVM::AndOp::create(

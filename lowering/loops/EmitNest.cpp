@@ -226,7 +226,7 @@ void NestEmitter::storeVector(Value value, Value buffer, Value at) {
   llvm::MaybeAlign alignment;
   int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   if (streams)
-    alignment = llvm::Align(std::min(bytes, bytesOfLine));
+    alignment = llvm::Align(std::min(bytes, lineBytes));
   vector::StoreOp::create(b, value, buffer, at, streams, alignment);
 }
 

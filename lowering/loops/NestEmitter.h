@@ -1,5 +1,6 @@
 // How a nest of loops becomes code. Inside of emitNest only.
 #pragma once
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitNest.h"
 #include "lowering/loops/LaneBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,8 +11,7 @@ namespace onnxc::nests {
 // A block of vectors keeps the machine as busy as many blocks in a row, which
 // are only more code.
 constexpr int64_t mostBlocksInFull = 16;
-// Of memory, which caches keep.
-constexpr int64_t bytesOfLine = 64, bitsOfLine = 8 * bytesOfLine;
+constexpr int64_t bitsOfLine = 8 * lineBytes;
 
 // Where the loops stand, and every operand's offset there.
 struct Place {

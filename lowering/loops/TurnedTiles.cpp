@@ -448,7 +448,7 @@ int64_t NestEmitter::widthOfColumns(ArrayRef<Range> stepped) {
     std::optional<int64_t> known = getConstantIntValue(stride);
     return number == inner || (known && *known * bits % bitsOfLine == 0);
   };
-  bool fitsL2 = 2 * size * bytesOfLine <= l2Bytes / 2;
+  bool fitsL2 = 2 * size * lineBytes <= l2Bytes / 2;
   if (fitsL2 && !llvm::all_of(llvm::enumerate(output.strides), beginsWithLine))
     return 0;
   int64_t width = llvm::alignTo(linesOfColumn * bitsOfLine / bits, tile[inner]);

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SetVector.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 
@@ -32,13 +33,27 @@ bool movesSmall(Operation *op, Value value) {
   return isMovement(op, value) || isa<tensor::InsertSliceOp, tensor::PadOp>(op);
 }
 
+// Whether all of a constant of f32 are such numbers; nothing for other values.
+std::optional<bool> areAll(Value value, llvm::function_ref<bool(float)> is) {
+  ElementsAttr constant = constantOf(value);
+  if (!constant || !constant.getElementType().isF32())
+    return std::nullopt;
+  SmallVector<char> storage;
+  for (ArrayRef<char> bytes = bytesOf(constant, storage); !bytes.empty();
+       bytes = bytes.drop_front(sizeof(float))) {
+    float number;
+    std::memcpy(&number, bytes.data(), sizeof(number));
+    if (!is(number))
+      return false;
+  }
+  return true;
+}
+
 // Whether all of `value` are known numbers beside which subnormal ones are
 // nothing.
 bool isLargeConstant(Value value) {
-  auto numbers = constantFloats(originOf(value));
-  return numbers && llvm::all_of(*numbers, [](double number) {
-           return std::abs(number) > 1e-30;
-         });
+  auto isLarge = [](float number) { return std::abs(number) > 1e-30f; };
+  return areAll(originOf(value), isLarge).value_or(false);
 }
 
 // Whether numbers may grow much in `op`.
@@ -56,9 +71,9 @@ bool mayBeHuge(Value value) {
   for (size_t i = 0; i < behind.size(); ++i) {
     if (i == mostValues)
       return true;
-    if (auto numbers = constantFloats(behind[i])) {
-      auto isHuge = [](double number) { return !(std::abs(number) < 1e6); };
-      if (llvm::any_of(*numbers, isHuge)) // a NaN is, too
+    auto isModerate = [](float number) { return std::abs(number) < 1e6f; };
+    if (std::optional<bool> areModerate = areAll(behind[i], isModerate)) {
+      if (!*areModerate)
         return true;
       continue;
     }
