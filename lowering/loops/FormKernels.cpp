@@ -532,10 +532,9 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     if (!alongSum)
       packColumns(root, *roles, target);
     Group group{root, {}, root, {}, {}, {}};
+    ContractionShape shape = shapeOf(root, *roles);
     ContractionAttr schedule =
-        alongSum
-            ? alongSum
-            : chooseSchedule(root.getContext(), target, shapeOf(root, *roles));
+        alongSum ? alongSum : chooseSchedule(root.getContext(), target, shape);
     addInit(group);
     addInputs(group, *roles, schedule.getRows());
     group.ops.insert(root);
@@ -550,8 +549,10 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
         return outline(group, filtering, winogradScratch(root, filtering));
       }
     // A packed operand has decided how wide the tile is.
+    int64_t panel = schedule.getColumns() / panelsOfTile(target, shape);
     for (Operation *op : group.ops)
-      if (auto unpack = dyn_cast<linalg::UnPackOp>(op))
+      if (auto unpack = dyn_cast<linalg::UnPackOp>(op);
+          unpack && unpack.getStaticInnerTiles()[0] != panel)
         schedule =
             ContractionAttr::get(root.getContext(), schedule.getRows(),
                                  unpack.getStaticInnerTiles()[0],

@@ -205,11 +205,24 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
   std::optional<Ahead> ahead =
       aheadOf(moduleOf(b), bytes, tile.rows, llvm::divideCeil(width, perLine),
               perLine / lanes);
-  // Several panels side by side are all to be in the first cache.
   auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
-  bool isNear = target && !isBehindCaches(bytes, target);
-  if (ahead && isNear && width > nest.schedule.getColumns())
-    ahead->bytes = ahead->bytes * nest.schedule.getColumns() / width;
+  int64_t panel =
+      values.access(input->get(), root.getMatchingIndexingMap(input))
+          .panelColumns;
+  if (!target || !ahead || !panel || width <= panel)
+    return ahead;
+  // From as many places at once the core asks by itself for what one row reads,
+  // and not far ahead for what several do.
+  if (isFarFromMemory(target) && bytes > target.getL2Bytes()) {
+    constexpr int64_t linesOfPanel = 16;
+    if (tile.rows == 1)
+      return std::nullopt;
+    return Ahead{linesOfPanel * nest.schedule.getColumns() * bits / 8, 1,
+                 TileValues::Cache::First};
+  }
+  // Several panels side by side are all to be in the first cache.
+  if (!isBehindCaches(bytes, target))
+    ahead->bytes = ahead->bytes * panel / width;
   return ahead;
 }
 

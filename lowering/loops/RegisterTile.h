@@ -19,10 +19,11 @@ struct ContractionShape {
   // Pixels of the rows that its window reaches, of one vector each; dynamic
   // where not known, or where the window slides along the vectors.
   int64_t pixelsReached = 0;
-  int64_t pixels;    // of the result, or rows; dynamic where not known
-  bool isProduct;    // of matrices: one loop reduces, no window slides
-  bool hasWeights;   // what columns are multiplied with is a constant or packed
-  int64_t taken = 0; // registers that something else holds
+  int64_t pixels;  // of the result, or rows; dynamic where not known
+  bool isProduct;  // of matrices: one loop reduces, no window slides
+  bool hasWeights; // what columns are multiplied with is a constant or packed
+  int64_t packedColumns = 0; // of a panel; 0 where none is packed
+  int64_t taken = 0;         // registers that something else holds
   // The columns are of several loops, which what follows may walk apart.
   bool isMerged = false;
   bool isSmall = false; // few rows, and little code with them
@@ -33,6 +34,10 @@ ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);
 // Of a tile whose rows may be all that there are, so that all smaller ones are
 // worth their code.
 inline constexpr int64_t mostExactRows = 8;
+
+// How many panels of packed weights the tile of such a schedule has side by
+// side.
+int64_t panelsOfTile(TargetAttr target, const ContractionShape &shape);
 
 ContractionAttr chooseSchedule(mlir::MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape);

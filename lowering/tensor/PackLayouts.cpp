@@ -51,7 +51,8 @@ FailureOr<Packing> choosePacking(linalg::GenericOp root, OpOperand &operand,
   Packing packing;
   packing.tiled = (*dimensions)[roles.vector];
   packing.columns =
-      chooseSchedule(root.getContext(), target, shape).getColumns();
+      chooseSchedule(root.getContext(), target, shape).getColumns() /
+      panelsOfTile(target, shape);
   for (auto loops :
        {roles.batches, roles.pixels, {roles.vector}, roles.reductions})
     for (unsigned loop : loops)
