@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <cmath>
 
@@ -185,12 +186,13 @@ using ExpandTanhOfSoftplus =
     ExpandOf<math::TanhOp, ofSoftplus, elementary::tanhOfSoftplus>;
 using ExpandLogOfSoftplus =
     ExpandOf<math::Log1pOp, powerToOne, elementary::log1pToOne>;
-// Sigmoid is 1 / (1 + e^-x).
 using ExpandExpOfNegative =
     ExpandOf<math::ExpOp, ofNegation, elementary::expOfNegative>;
+using ExpandExpOfNegativeOrNothing =
+    ExpandOf<math::ExpOp, ofNegation, elementary::expOfNegativeOrNothing>;
 
 // As exporters write Sigmoid, and as its record does.
-struct ExpandOnePlusExp : OpRewritePattern<arith::AddFOp> {
+template <auto emit> struct ExpandOnePlusExp : OpRewritePattern<arith::AddFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::AddFOp op,
                                 PatternRewriter &rewriter) const override {
@@ -201,8 +203,35 @@ struct ExpandOnePlusExp : OpRewritePattern<arith::AddFOp> {
     if (!x || !isNumber(other, 1.0) || !getElementTypeOrSelf(x).isF32())
       return rewriter.notifyMatchFailure(op, "not of the form looked for");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op,
-                       elementary::onePlusExpOfNegativeByPower({&b, x}).value);
+    rewriter.replaceOp(op, emit(Real{&b, x}).value);
+    return success();
+  }
+};
+
+// Beside a number, as in ELU, nothing is left to see of subnormal powers.
+struct ChooseZeroBesideNumber : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    auto isBesideNumber = [&](Operation *user) {
+      constexpr double least = 0x1p-100;
+      if (!isa<arith::AddFOp, arith::SubFOp>(user))
+        return false;
+      APFloat number(0.0f);
+      return llvm::any_of(user->getOperands(), [&](Value operand) {
+        return matchPattern(operand, m_ConstantFloat(&number)) &&
+               std::fabs(number.convertToFloat()) >= least;
+      });
+    };
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !llvm::all_of(op->getUsers(), isBesideNumber))
+      return rewriter.notifyMatchFailure(op, "seen by itself");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Real x = {&b, op.getOperand()};
+    auto power = math::ExpOp::create(b, x.value);
+    rewriter.replaceOp(op, select(x < x.constant(elementary::leastExponent),
+                                  x.constant(0), {&b, power})
+                               .value);
     return success();
   }
 };
@@ -315,13 +344,34 @@ struct ScaleByReal : OpRewritePattern<LLVM::CallIntrinsicOp> {
     // All lanes; with 512 bits, and the current rounding.
     SmallVector<Value> operands = {x.value, n->value, x.value,
                                    number(std::max<int64_t>(lanes, 8), -1)};
+    Operation *replaced = op;
+    if (arith::SelectOp choice = choiceOfZero(op); choice && lanes >= 8) {
+      b.setInsertionPoint(choice);
+      operands[2] = choice.getTrueValue();
+      operands[3] = LLVM::BitcastOp::create(
+          b, b.getIntegerType(lanes),
+          (!elementary::Mask{&b, choice.getCondition()}).value);
+      replaced = choice;
+    }
     if (lanes == 16)
       operands.push_back(number(32, 4));
     std::string name =
         "llvm.x86.avx512.mask.scalef.ps." + std::to_string(32 * lanes);
-    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
-        op, type, b.getStringAttr(name), operands);
+    auto scaled =
+        LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), operands);
+    rewriter.replaceOp(replaced, scaled);
     return success();
+  }
+
+  // Of zero or what is scaled: lanes of zero are not to be scaled, for LLVM may
+  // choose later, and a number too small to be one takes some 150 cycles.
+  static arith::SelectOp choiceOfZero(LLVM::CallIntrinsicOp op) {
+    auto choice = op->hasOneUse() ? dyn_cast<arith::SelectOp>(*op->user_begin())
+                                  : arith::SelectOp();
+    bool isOfZero = choice && choice.getFalseValue() == op.getResult(0) &&
+                    isNumber(choice.getTrueValue(), 0.0) &&
+                    isa<VectorType>(choice.getCondition().getType());
+    return isOfZero ? choice : arith::SelectOp();
   }
 };
 
@@ -334,20 +384,20 @@ template <typename Pattern> LogicalResult expandAll(ModuleOp module) {
 
 void addFunctions(RewritePatternSet &patterns) {
   namespace el = elementary;
-  patterns.add<Expand<math::ExpOp, el::exp>, Expand<math::Exp2Op, el::exp2>,
-               Expand<math::ExpM1Op, el::expm1>, Expand<math::LogOp, el::log>,
-               Expand<math::Log2Op, el::log2>, Expand<math::Log10Op, el::log10>,
-               Expand<math::Log1pOp, el::log1p>, Expand<math::SinhOp, el::sinh>,
-               Expand<math::CoshOp, el::cosh>, Expand<math::AsinhOp, el::asinh>,
-               Expand<math::AcoshOp, el::acosh>,
-               Expand<math::AtanhOp, el::atanh>, Expand<math::SinOp, el::sin>,
-               Expand<math::CosOp, el::cos>, Expand<math::TanOp, el::tan>,
-               Expand<math::AsinOp, el::asin>, Expand<math::AcosOp, el::acos>,
-               Expand<math::AtanOp, el::atan>, Expand<math::Atan2Op, el::atan2>,
-               Expand<math::ErfOp, el::erf>, Expand<math::PowFOp, powOf>,
-               Expand<math::CbrtOp, el::cbrt>, Expand<math::RsqrtOp, el::rsqrt>,
-               Expand<arith::RemFOp, el::remainder>, ExpandIntegerPower>(
-      patterns.getContext());
+  patterns
+      .add<Expand<math::Exp2Op, el::exp2>, Expand<math::ExpM1Op, el::expm1>,
+           Expand<math::LogOp, el::log>, Expand<math::Log2Op, el::log2>,
+           Expand<math::Log10Op, el::log10>, Expand<math::Log1pOp, el::log1p>,
+           Expand<math::SinhOp, el::sinh>, Expand<math::CoshOp, el::cosh>,
+           Expand<math::AsinhOp, el::asinh>, Expand<math::AcoshOp, el::acosh>,
+           Expand<math::AtanhOp, el::atanh>, Expand<math::SinOp, el::sin>,
+           Expand<math::CosOp, el::cos>, Expand<math::TanOp, el::tan>,
+           Expand<math::AsinOp, el::asin>, Expand<math::AcosOp, el::acos>,
+           Expand<math::AtanOp, el::atan>, Expand<math::Atan2Op, el::atan2>,
+           Expand<math::ErfOp, el::erf>, Expand<math::PowFOp, powOf>,
+           Expand<math::CbrtOp, el::cbrt>, Expand<math::RsqrtOp, el::rsqrt>,
+           Expand<arith::RemFOp, el::remainder>, ExpandIntegerPower>(
+          patterns.getContext());
 }
 
 void addRounding(RewritePatternSet &patterns) {
@@ -361,18 +411,31 @@ void addRounding(RewritePatternSet &patterns) {
       patterns.getContext());
 }
 
+bool isX86(TargetAttr target) {
+  return target && llvm::Triple(target.getTriple()).isX86();
+}
+
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     bool hasScale = target && target.getHasScale();
     if (failed(expandAll<ExpandTanhOfSoftplus>(getOperation())) ||
         failed(expandAll<ExpandLogOfSoftplus>(getOperation())) ||
-        (!hasScale && failed(expandAll<ExpandOnePlusExp>(getOperation()))) ||
-        failed(expandAll<ExpandExpOfNegative>(getOperation())) ||
+        failed(expandOnePlusExp(hasScale)) ||
+        failed(expandAll<ChooseZeroBesideNumber>(getOperation())) ||
+        failed(expandExpOfNegative(target)) ||
         failed(expandExpOrZero(hasScale)))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addFunctions(patterns);
+    if (!isX86(target))
+      patterns.add<Expand<math::ExpOp, elementary::exp>>(&getContext());
+    else if (hasScale)
+      patterns.add<Expand<math::ExpOp, elementary::expOrNothing>>(
+          &getContext());
+    else
+      patterns.add<Expand<math::ExpOp, elementary::expOrNothingByPower>>(
+          &getContext());
     // Machines with vectors round in one instruction.
     if (target && target.getVectorBits() == 0)
       addRounding(patterns);
@@ -390,6 +453,24 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                    Expand<math::FmaOp, elementary::fma>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
+  }
+
+  LogicalResult expandOnePlusExp(bool hasScale) {
+    namespace el = elementary;
+    if (hasScale)
+      return expandAll<ExpandOnePlusExp<el::onePlusExpOfNegative>>(
+          getOperation());
+    return expandAll<ExpandOnePlusExp<el::onePlusExpOfNegativeByPower>>(
+        getOperation());
+  }
+
+  // The others of x86 negate the operand.
+  LogicalResult expandExpOfNegative(TargetAttr target) {
+    if (!isX86(target))
+      return expandAll<ExpandExpOfNegative>(getOperation());
+    if (target.getHasScale())
+      return expandAll<ExpandExpOfNegativeOrNothing>(getOperation());
+    return success();
   }
 
   LogicalResult expandExpOrZero(bool hasScale) {

@@ -69,14 +69,32 @@ Real expOfReduced(Real r) {
   return (polynomial(r, shortTailF32) * r + 1.0) * r + 1.0;
 }
 
+// Of which the power of f32 is less than half of the least number.
+constexpr double exponentOfNothing = -104.0;
+
 static Real expBy(Real (*ofReduced)(Real), Real x) {
   Real inside = atLeast(atMost(x, x.pick(exponentOfInfinity, 710.0)),
-                        x.pick(-104.0, -746.0));
+                        x.pick(exponentOfNothing, -746.0));
   auto [n, r] = splitExponent(inside);
   return scale(ofReduced(r), n);
 }
 
 Real exp(Real x) { return expBy(expOfReduced, x); }
+
+Real expOrNothing(Real x) {
+  if (x.isDouble())
+    return exp(x);
+  auto [n, r] = splitExponent(atMost(x, exponentOfInfinity));
+  return select(x < exponentOfNothing, 0.0, scale(expOfReduced(r), n));
+}
+
+Real expOrNothingByPower(Real x) {
+  if (x.isDouble())
+    return exp(x);
+  Real inside = atLeast(atMost(x, exponentOfInfinity), exponentOfNothing);
+  auto [n, r] = splitExponent(inside);
+  return scale(select(x < exponentOfNothing, 0.0, expOfReduced(r)), n);
+}
 
 // e^-x = 2^n * e^-r; by -r in place of r, so that nothing is negated.
 static Exponent splitNegative(Real x) {
@@ -100,6 +118,19 @@ Real expOfNegative(Real x) {
     return exp(-x);
   auto [n, r] = splitNegative(atLeast(atMost(x, 104.0), -89.0));
   return scale(expOfReducedNegative(r, 1.0), n);
+}
+
+Real expOfNegativeOrNothing(Real x) {
+  if (x.isDouble())
+    return exp(-x);
+  auto [n, r] = splitNegative(atLeast(x, -exponentOfInfinity));
+  return select(x > -exponentOfNothing, 0.0,
+                scale(expOfReducedNegative(r, 1.0), n));
+}
+
+Real onePlusExpOfNegative(Real x) {
+  auto [n, r] = splitNegative(atLeast(atMost(x, 87.3), -89.0));
+  return scale(expOfReducedNegative(r, 1.0), n) + 1.0;
 }
 
 Real onePlusExpOfNegativeByPower(Real x) {

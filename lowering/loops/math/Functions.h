@@ -8,10 +8,15 @@ namespace onnxc::elementary {
 
 // Exponential.cpp
 Real exp(Real x);
-Real expOfNegative(Real x); // e^-x
-// 1 + e^-x of f32, without an instruction that scales: of 1 nothing is left to
-// see of subnormal powers.
-Real onePlusExpOfNegativeByPower(Real x);
+// The same for x86, which takes some 150 cycles for each vector that has a
+// number too small to be one where a multiplication makes it.
+Real expOrNothing(Real x);
+Real expOrNothingByPower(Real x); // without an instruction that scales
+Real expOfNegative(Real x);       // e^-x
+Real expOfNegativeOrNothing(Real x);
+// 1 + e^-x of f32: of 1 nothing is left to see of subnormal powers.
+Real onePlusExpOfNegative(Real x);
+Real onePlusExpOfNegativeByPower(Real x); // without an instruction that scales
 // Of a math.exp whose operand is at most 0, or NaN.
 inline constexpr llvm::StringLiteral atMostZeroAttrName = "onnxc.at_most_zero";
 // e^x of f32 for x <= exponentOfInfinity, of which it is infinite, and 0 for x
