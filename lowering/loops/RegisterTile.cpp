@@ -568,10 +568,16 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
   // code, and few rows are enough sums at once only where they are wide.
   if (mayBeSingle && shape.weightBytes > machine.l1Bytes) {
     double most = worthFewRows * costOf(tile, rowExtent);
+    // Panels that fill L2 are cut into pieces, where they leave no rest.
+    int64_t half = target ? target.getL2Bytes() / 2 : 0;
+    auto staysInL2 = [&](RegisterTile tile) {
+      int64_t columns = tile.vectors * machine.lanes;
+      return rowBytesOf(shape) * columns <= half || columnExtent % columns == 0;
+    };
     for (RegisterTile other : tiles) {
-      bool isBetter =
-          tile.rows != mostExactRows || other.vectors > tile.vectors;
-      if (other.rows == mostExactRows && isBetter &&
+      bool isBetter = tile.rows != mostExactRows ||
+                      other.vectors > tile.vectors || !staysInL2(tile);
+      if (other.rows == mostExactRows && isBetter && staysInL2(other) &&
           costOf(other, rowExtent) <= most)
         tile = other;
     }
