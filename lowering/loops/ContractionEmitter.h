@@ -173,11 +173,14 @@ private:
   void moveToNextPanel(Tile &tile);
   mlir::OpFoldResult elementsToNextPanel(const Tile &tile);
   // What a step of a tile asks for: elements behind where the next panel
-  // begins, and how many.
+  // begins, and how many; each further line so many elements away from where
+  // the columns of the tile have it.
   struct Slice {
-    mlir::OpFoldResult begin, elements;
+    mlir::OpFoldResult begin, elements, apart;
   };
-  Slice sliceOf(const Tile &tile, Turn turn, std::optional<int64_t> ahead);
+  Slice sliceOf(const Tile &tile, Turn turn, std::optional<int64_t> ahead,
+                int64_t panel);
+  int64_t panelColumnsOf(mlir::OpOperand *input);
   void prefetchSlice(mlir::OpOperand *input, const Tile &tile, Slice slice,
                      TileValues::Cache cache, int64_t perLine);
   std::optional<Ahead> aheadOfTile(mlir::OpOperand *input, const Tile &tile,

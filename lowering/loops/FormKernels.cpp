@@ -549,7 +549,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
         return outline(group, filtering, winogradScratch(root, filtering));
       }
     // A packed operand has decided how wide the tile is.
-    int64_t panel = schedule.getColumns() / panelsOfTile(target, shape);
+    int64_t panel =
+        schedule.getColumns() / panelsOfTile(schedule, target, shape);
     for (Operation *op : group.ops)
       if (auto unpack = dyn_cast<linalg::UnPackOp>(op);
           unpack && unpack.getStaticInnerTiles()[0] != panel)

@@ -93,7 +93,7 @@ OpFoldResult ContractionEmitter::elementsToNextPanel(const Tile &tile) {
 // to 2.6 times as long as nothing did.
 ContractionEmitter::Slice
 ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
-                            std::optional<int64_t> ahead) {
+                            std::optional<int64_t> ahead, int64_t width) {
   OpFoldResult steps = number(b, 1), step = number(b, 0);
   for (unsigned loop : nest.roles.reductions) {
     steps = multiply(b, steps, nest.sizes[loop]);
@@ -108,7 +108,7 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
   OpFoldResult perStep = ceilDivide(b, multiply(b, columns, taken), turn.count);
   if (getConstantIntValue(turn.count))
     return {multiply(b, add(b, multiply(b, turn.number, steps), step), perStep),
-            perStep};
+            perStep, number(b, 0)};
   OpFoldResult panel = multiply(b, columns, steps);
   OpFoldResult first =
       ceilDivide(b, multiply(b, turn.number, panel), turn.count);
@@ -122,8 +122,17 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
   first = ifAll(
       subtract(b, number(b, ahead.value_or(0)), elementsToNextPanel(tile)),
       first);
-  OpFoldResult pace = ahead ? perStep : ifAll(number(b, 0), perStep);
-  return {add(b, first, multiply(b, step, pace)), perStep};
+  OpFoldResult pace = perStep;
+  if (!ahead)
+    pace = ifAll(number(b, 0), perStep);
+  else if (width < nest.schedule.getColumns())
+    pace = ifAll(number(b, width), perStep);
+  // Lines of panels that a tile reads side by side, or that follow each other.
+  OpFoldResult apart = number(b, 0);
+  if (ahead && width < nest.schedule.getColumns())
+    apart = ifAll(apart, subtract(b, number(b, width),
+                                  multiply(b, number(b, width), steps)));
+  return {add(b, first, multiply(b, step, pace)), perStep, apart};
 }
 
 // Tiles of rows that read a panel again and again have time: each asks for a
@@ -146,8 +155,10 @@ void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
   for (int64_t line = 0; line < lines; ++line) {
     next.loops[nest.roles.vector] =
         add(b, tile.loops[nest.roles.vector], number(b, line * perLine));
+    OpFoldResult begin =
+        add(b, slice.begin, multiply(b, slice.apart, number(b, line)));
     values.prefetch(input->get(), root.getMatchingIndexingMap(input),
-                    next.loops, {.shift = asValue(b, slice.begin)}, cache);
+                    next.loops, {.shift = asValue(b, begin)}, cache);
   }
 }
 
@@ -195,6 +206,14 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
   return std::nullopt;
 }
 
+// Of what is packed, or of the tile.
+int64_t ContractionEmitter::panelColumnsOf(OpOperand *input) {
+  int64_t columns =
+      values.access(input->get(), root.getMatchingIndexingMap(input))
+          .panelColumns;
+  return columns ? columns : nest.schedule.getColumns();
+}
+
 std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
                                                      const Tile &tile,
                                                      int64_t perLine) {
@@ -206,10 +225,8 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
       aheadOf(moduleOf(b), bytes, tile.rows, llvm::divideCeil(width, perLine),
               perLine / lanes);
   auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
-  int64_t panel =
-      values.access(input->get(), root.getMatchingIndexingMap(input))
-          .panelColumns;
-  if (!target || !ahead || !panel || width <= panel)
+  int64_t panel = panelColumnsOf(input);
+  if (!target || !ahead || width <= panel)
     return ahead;
   // From as many places at once the core asks by itself for what one row reads,
   // and not far ahead for what several do.
@@ -275,10 +292,14 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
       if (ahead)
         prefetchStream(input, tile, *ahead, perLine);
     } else if (takesAll) {
-      prefetchSlice(input, tile, sliceOf(tile, turn, ahead->bytes * 8 / bits),
+      int64_t panel = panelColumnsOf(input),
+              elements =
+                  ahead->bytes * 8 / bits * panel / nest.schedule.getColumns();
+      prefetchSlice(input, tile, sliceOf(tile, turn, elements, panel),
                     ahead->cache, perLine);
     } else {
-      prefetchSlice(input, tile, sliceOf(tile, turn, std::nullopt),
+      prefetchSlice(input, tile,
+                    sliceOf(tile, turn, std::nullopt, panelColumnsOf(input)),
                     TileValues::Cache::Second, perLine);
     }
   }

@@ -591,30 +591,46 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
 // of them from several places at once than from one: on Emerald Rapids 13.7
 // GB/s from one place, 17 from four and 18.5 from eight. So panels are a line
 // wide, and a tile has several: a row by 411 MB took 0.8 of the time, two to
-// eight by 67 MB 0.65 to 0.85.
-int64_t panelsOfTile(TargetAttr target, const ContractionShape &shape) {
+// twelve by 67 MB 0.63 to 0.9.
+static bool readsLines(TargetAttr target, const ContractionShape &shape) {
+  constexpr int64_t mostRows = 12, usualColumns = 48;
+  if (!target)
+    return false;
+  bool hasFewRows = shape.rows > 0 && shape.rows <= mostRows &&
+                    shape.pixels == shape.rows,
+       mayHave = ShapedType::isDynamic(shape.rows) && shape.rowsOfImage == 0 &&
+                 rowBytesOf(shape) * usualColumns <= target.getL2Bytes() / 2;
+  bool areLines =
+      shape.hasWeights && !shape.depthwise && !shape.isMerged &&
+      (!shape.packedColumns || shape.packedColumns == columnsOfLine(shape));
+  return isFarFromMemory(target) && areLines &&
+         (shape.isProduct || shape.rows == 1) && (hasFewRows || mayHave) &&
+         shape.weightBytes > target.getL2Bytes();
+}
+
+int64_t panelsOfTile(ContractionAttr schedule, TargetAttr target,
+                     const ContractionShape &shape) {
+  return readsLines(target, shape)
+             ? schedule.getColumns() / columnsOfLine(shape)
+             : 1;
+}
+
+static ContractionAttr scheduleOfLines(MLIRContext *context, TargetAttr target,
+                                       const ContractionShape &shape) {
   constexpr int64_t most = 8;
-  int64_t columns = columnsOfLine(shape);
-  bool isOneTile = shape.rows > 0 && shape.pixels == shape.rows &&
-                   !shape.isMerged && (shape.isProduct || shape.rows == 1);
-  bool areLines = shape.hasWeights && !shape.depthwise &&
-                  (!shape.packedColumns || shape.packedColumns == columns);
-  if (!target || !isFarFromMemory(target) || !isOneTile || !areLines ||
-      shape.weightBytes <= target.getL2Bytes())
-    return 1;
   Machine machine = machineOf(target, shape.elementBits);
-  int64_t sums = machine.registers * 3 / 4 * machine.lanes,
-          all = llvm::divideCeil(shape.columns, columns);
-  return std::clamp<int64_t>(sums / (shape.rows * columns), 1,
-                             std::min(most, all));
+  int64_t columns = columnsOfLine(shape),
+          sums = machine.registers * 3 / 4 * machine.lanes,
+          all = llvm::divideCeil(shape.columns, columns),
+          panels = std::min({sums / (shape.rows * columns), most, all});
+  return ContractionAttr::get(context, shape.rows, panels * columns,
+                              machine.lanes, LoopOrder::Panels);
 }
 
 ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape) {
-  if (int64_t panels = panelsOfTile(target, shape); panels > 1)
-    return ContractionAttr::get(
-        context, shape.rows, panels * columnsOfLine(shape),
-        machineOf(target, shape.elementBits).lanes, LoopOrder::Panels);
+  if (readsLines(target, shape) && !ShapedType::isDynamic(shape.rows))
+    return scheduleOfLines(context, target, shape);
   Machine machine = machineOf(target, shape.elementBits);
   double least = 0, leastOfHalf = 0;
   ContractionAttr schedule =
@@ -703,7 +719,7 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   };
   if (schedule.getOuter() == LoopOrder::Panels && staysInBlocks(shape, half))
     return blocked(llvm::alignDown(half / rowBytes, schedule.getRows()), 1, 0);
-  if (panelsOfTile(target, shape) > 1)
+  if (readsLines(target, shape))
     return schedule;
   // What is left of whole panels would be steps of their own.
   if (schedule.getOuter() != LoopOrder::Panels || shape.isMerged ||

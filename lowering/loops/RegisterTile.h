@@ -35,12 +35,12 @@ ContractionShape shapeOf(mlir::linalg::GenericOp root, const LoopRoles &roles);
 // worth their code.
 inline constexpr int64_t mostExactRows = 8;
 
-// How many panels of packed weights the tile of such a schedule has side by
-// side.
-int64_t panelsOfTile(TargetAttr target, const ContractionShape &shape);
-
 ContractionAttr chooseSchedule(mlir::MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape);
+
+// How many panels of packed weights the tile of this schedule has side by side.
+int64_t panelsOfTile(ContractionAttr schedule, TargetAttr target,
+                     const ContractionShape &shape);
 
 // The schedule of a product to few columns, with a constant, whose lanes had
 // better lie along its last reduction: most of a vector of columns would stay

@@ -50,9 +50,9 @@ FailureOr<Packing> choosePacking(linalg::GenericOp root, OpOperand &operand,
     return failure();
   Packing packing;
   packing.tiled = (*dimensions)[roles.vector];
+  ContractionAttr schedule = chooseSchedule(root.getContext(), target, shape);
   packing.columns =
-      chooseSchedule(root.getContext(), target, shape).getColumns() /
-      panelsOfTile(target, shape);
+      schedule.getColumns() / panelsOfTile(schedule, target, shape);
   for (auto loops :
        {roles.batches, roles.pixels, {roles.vector}, roles.reductions})
     for (unsigned loop : loops)
