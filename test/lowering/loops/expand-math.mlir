@@ -289,6 +289,74 @@ func.func @exp_or_zero_at_another_limit(%x: vector<8xf32>) -> vector<8xf32> {
 
 // -----
 
+// x86 takes long for a number too small to be one: lanes of it are not scaled.
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 512,
+    vector_registers = 32, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64, heap = true,
+    has_f16 = true, has_scale = true, has_fma = true>} {
+  // CHECK-LABEL: @powers_of_nothing
+  // CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<-1.040000e+02>
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00>
+  // CHECK: %[[IS_NOTHING:.*]] = arith.cmpf olt, %{{.*}}, %[[LIMIT]]
+  // CHECK: %[[OTHERS:.*]] = arith.xori %[[IS_NOTHING]]
+  // CHECK: %[[MASK:.*]] = llvm.bitcast %[[OTHERS]] : vector<16xi1> to i16
+  // CHECK: scalef.ps.512"(%{{.*}}, %{{.*}}, %[[ZERO]], %[[MASK]]
+  func.func @powers_of_nothing(%x: vector<16xf32>) -> vector<16xf32> {
+    %y = math.exp %x : vector<16xf32>
+    return %y : vector<16xf32>
+  }
+
+  // Beside a number nothing is to be seen of those that are subnormal.
+  // CHECK-LABEL: @powers_beside_a_number
+  // CHECK: arith.constant dense<-86.98{{[0-9]*}}>
+  // CHECK-NOT: dense<-1.040000e+02>
+  // CHECK: llvm.bitcast
+  func.func @powers_beside_a_number(%x: vector<16xf32>) -> vector<16xf32> {
+    %one = arith.constant dense<1.0> : vector<16xf32>
+    %y = math.exp %x : vector<16xf32>
+    %z = arith.subf %y, %one : vector<16xf32>
+    return %z : vector<16xf32>
+  }
+
+  // CHECK-LABEL: @powers_beside_a_small_number
+  // CHECK: dense<-1.040000e+02>
+  func.func @powers_beside_a_small_number(%x: vector<16xf32>) -> vector<16xf32> {
+    %small = arith.constant dense<1.0e-35> : vector<16xf32>
+    %y = math.exp %x : vector<16xf32>
+    %z = arith.addf %y, %small : vector<16xf32>
+    return %z : vector<16xf32>
+  }
+
+  // CHECK-LABEL: @one_and_a_power
+  // CHECK: arith.constant dense<8.730000e+01>
+  // CHECK-NOT: llvm.bitcast
+  // CHECK: return
+  func.func @one_and_a_power(%x: vector<16xf32>) -> vector<16xf32> {
+    %one = arith.constant dense<1.0> : vector<16xf32>
+    %negative = arith.negf %x : vector<16xf32>
+    %y = math.exp %negative : vector<16xf32>
+    %z = arith.addf %y, %one : vector<16xf32>
+    return %z : vector<16xf32>
+  }
+}
+
+// -----
+
+// Without such an instruction, zero is what is scaled.
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 32768, l2_bytes = 1048576, index_bits = 64, heap = true,
+    has_f16 = true, has_fma = true>} {
+  // CHECK-LABEL: @powers_of_nothing_by_products
+  // CHECK: %[[IS_NOTHING:.*]] = arith.cmpf olt, %arg0
+  // CHECK: %[[FACTOR:.*]] = arith.select %[[IS_NOTHING]]
+  // CHECK: arith.mulf %[[FACTOR]]
+  func.func @powers_of_nothing_by_products(%x: vector<8xf32>) -> vector<8xf32> {
+    %y = math.exp %x : vector<8xf32>
+    return %y : vector<8xf32>
+  }
+}
+
+// -----
+
 // Four products make the upper half of one, and one more the remainder.
 // CHECK-LABEL: @a_remainder_of_a_vector_is_made_of_products
 // CHECK-NOT: arith.remsi
