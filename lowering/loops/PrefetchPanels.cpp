@@ -122,16 +122,15 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
   first = ifAll(
       subtract(b, number(b, ahead.value_or(0)), elementsToNextPanel(tile)),
       first);
-  OpFoldResult pace = perStep;
+  OpFoldResult pace = perStep, none = number(b, 0), apart = none;
   if (!ahead)
-    pace = ifAll(number(b, 0), perStep);
-  else if (width < nest.schedule.getColumns())
-    pace = ifAll(number(b, width), perStep);
+    pace = ifAll(none, perStep);
   // Lines of panels that a tile reads side by side, or that follow each other.
-  OpFoldResult apart = number(b, 0);
-  if (ahead && width < nest.schedule.getColumns())
-    apart = ifAll(apart, subtract(b, number(b, width),
-                                  multiply(b, number(b, width), steps)));
+  if (ahead && width < nest.schedule.getColumns()) {
+    OpFoldResult line = number(b, width);
+    pace = ifAll(line, perStep);
+    apart = ifAll(none, subtract(b, line, multiply(b, line, steps)));
+  }
   return {add(b, first, multiply(b, step, pace)), perStep, apart};
 }
 

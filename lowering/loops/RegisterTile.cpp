@@ -587,50 +587,52 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                               machine.lanes, outer);
 }
 
+// How many panels of a line a tile of all rows has registers for; none where
+// there are many rows.
+static int64_t panelsOfRows(TargetAttr target, const ContractionShape &shape) {
+  constexpr int64_t most = 8;
+  Machine machine = machineOf(target, shape.elementBits);
+  int64_t columns = columnsOfLine(shape),
+          sums = machine.registers * 3 / 4 * machine.lanes,
+          all = llvm::divideCeil(shape.columns, columns);
+  return std::min(
+      {sums / (std::max<int64_t>(shape.rows, 1) * columns), most, all});
+}
+
 // Few rows wait for weights that no cache holds. Behind a mesh a core gets more
 // of them from several places at once than from one: on Emerald Rapids 13.7
 // GB/s from one place, 17 from four and 18.5 from eight. So panels are a line
 // wide, and a tile has several: a row by 411 MB took 0.8 of the time, two to
 // twelve by 67 MB 0.63 to 0.9.
 static bool readsLines(TargetAttr target, const ContractionShape &shape) {
-  constexpr int64_t mostRows = 12, usualColumns = 48;
-  if (!target)
-    return false;
-  bool hasFewRows = shape.rows > 0 && shape.rows <= mostRows &&
-                    shape.pixels == shape.rows,
-       mayHave = ShapedType::isDynamic(shape.rows) && shape.rowsOfImage == 0 &&
-                 rowBytesOf(shape) * usualColumns <= target.getL2Bytes() / 2;
+  constexpr int64_t usualColumns = 48;
   bool areLines =
       shape.hasWeights && !shape.depthwise && !shape.isMerged &&
       (!shape.packedColumns || shape.packedColumns == columnsOfLine(shape));
-  return isFarFromMemory(target) && areLines &&
-         (shape.isProduct || shape.rows == 1) && (hasFewRows || mayHave) &&
-         shape.weightBytes > target.getL2Bytes();
+  if (!target || !isFarFromMemory(target) || !areLines ||
+      shape.weightBytes <= target.getL2Bytes())
+    return false;
+  if (ShapedType::isDynamic(shape.rows))
+    return shape.isProduct && shape.rowsOfImage == 0 &&
+           rowBytesOf(shape) * usualColumns <= target.getL2Bytes() / 2;
+  return (shape.isProduct || shape.rows == 1) && shape.pixels == shape.rows &&
+         panelsOfRows(target, shape) > 1;
 }
 
 int64_t panelsOfTile(ContractionAttr schedule, TargetAttr target,
                      const ContractionShape &shape) {
-  return readsLines(target, shape)
-             ? schedule.getColumns() / columnsOfLine(shape)
-             : 1;
-}
-
-static ContractionAttr scheduleOfLines(MLIRContext *context, TargetAttr target,
-                                       const ContractionShape &shape) {
-  constexpr int64_t most = 8;
-  Machine machine = machineOf(target, shape.elementBits);
-  int64_t columns = columnsOfLine(shape),
-          sums = machine.registers * 3 / 4 * machine.lanes,
-          all = llvm::divideCeil(shape.columns, columns),
-          panels = std::min({sums / (shape.rows * columns), most, all});
-  return ContractionAttr::get(context, shape.rows, panels * columns,
-                              machine.lanes, LoopOrder::Panels);
+  int64_t columns = columnsOfLine(shape);
+  bool hasLines =
+      readsLines(target, shape) && schedule.getColumns() % columns == 0;
+  return hasLines ? schedule.getColumns() / columns : 1;
 }
 
 ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape) {
   if (readsLines(target, shape) && !ShapedType::isDynamic(shape.rows))
-    return scheduleOfLines(context, target, shape);
+    return ContractionAttr::get(
+        context, shape.rows, panelsOfRows(target, shape) * columnsOfLine(shape),
+        machineOf(target, shape.elementBits).lanes, LoopOrder::Panels);
   Machine machine = machineOf(target, shape.elementBits);
   double least = 0, leastOfHalf = 0;
   ContractionAttr schedule =
