@@ -466,7 +466,8 @@ def PackLayouts : Pass<"pack-layouts", "mlir::ModuleOp"> {
   let description = [{
     Weights become [panel][reduction loops][columns of the register tile], the last panel filled up with zeros; a
     splat stays a splat. `linalg.unpack` says what the weights were, and is never run: the kernel reads through it.
-    Where columns are so few that lanes lie along the sum, its last loop becomes the innermost dimension instead.
+    Where columns are so few that lanes lie along the sum, its last loop becomes the innermost dimension instead. Few
+    rows behind a mesh read several panels of a cache line each at once (decision 0014).
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "onnxc::OnnxcDialect"];
