@@ -417,9 +417,13 @@ ContractionShape shapeOf(linalg::GenericOp root, const LoopRoles &roles) {
   shape.hasWeights =
       weights && (weights->get().getDefiningOp<linalg::UnPackOp>() ||
                   constantBehind(weights->get()));
-  if (weights)
+  if (weights) {
+    Type element = getElementTypeOrSelf(weights->get());
+    shape.weightElementBits =
+        element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
     if (auto unpack = weights->get().getDefiningOp<linalg::UnPackOp>())
       shape.packedColumns = unpack.getStaticInnerTiles()[0];
+  }
   auto isSumWithPixel = [&](AffineExpr index) {
     return !isa<AffineDimExpr>(index) &&
            llvm::any_of(roles.pixels, [&](unsigned loop) {
@@ -476,7 +480,7 @@ static std::optional<Machine> halved(const Machine &machine,
   return other;
 }
 
-// Columns whose weights, as wide as the sums, are a line.
+// Columns whose weights are a line if they are as wide as the sums.
 static int64_t columnsOfLine(const ContractionShape &shape) {
   return 8 * lineBytes / shape.elementBits;
 }
@@ -587,16 +591,22 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                               machine.lanes, outer);
 }
 
-// How many panels of a line a tile of all rows has registers for; none where
-// there are many rows.
+// How many panels of a line the registers hold sums of all rows for, and their
+// weights if several rows share them; none where there are many rows.
 static int64_t panelsOfRows(TargetAttr target, const ContractionShape &shape) {
   constexpr int64_t most = 8;
   Machine machine = machineOf(target, shape.elementBits);
-  int64_t columns = columnsOfLine(shape),
-          sums = machine.registers * 3 / 4 * machine.lanes,
-          all = llvm::divideCeil(shape.columns, columns);
-  return std::min(
-      {sums / (std::max<int64_t>(shape.rows, 1) * columns), most, all});
+  int64_t columns = columnsOfLine(shape), vectors = columns / machine.lanes,
+          panels =
+              std::min<int64_t>(most, llvm::divideCeil(shape.columns, columns));
+  auto fits = [&](int64_t panels) {
+    int64_t read = panels * vectors, sums = shape.rows * read;
+    return sums <= machine.registers * 3 / 4 &&
+           (shape.rows == 1 || sums + read + 1 <= machine.registers);
+  };
+  while (panels > 0 && !fits(panels))
+    --panels;
+  return panels;
 }
 
 // Few rows wait for weights that no cache holds. Behind a mesh a core gets more
@@ -608,6 +618,7 @@ static bool readsLines(TargetAttr target, const ContractionShape &shape) {
   constexpr int64_t usualColumns = 48;
   bool areLines =
       shape.hasWeights && !shape.depthwise && !shape.isMerged &&
+      shape.weightElementBits == shape.elementBits &&
       (!shape.packedColumns || shape.packedColumns == columnsOfLine(shape));
   if (!target || !isFarFromMemory(target) || !areLines ||
       shape.weightBytes <= target.getL2Bytes())

@@ -22,8 +22,9 @@ struct ContractionShape {
   int64_t pixels;  // of the result, or rows; dynamic where not known
   bool isProduct;  // of matrices: one loop reduces, no window slides
   bool hasWeights; // what columns are multiplied with is a constant or packed
-  int64_t packedColumns = 0; // of a panel; 0 where none is packed
-  int64_t taken = 0;         // registers that something else holds
+  int64_t weightElementBits = 0; // where there is such an input
+  int64_t packedColumns = 0;     // of a panel; 0 where none is packed
+  int64_t taken = 0;             // registers that something else holds
   // The columns are of several loops, which what follows may walk apart.
   bool isMerged = false;
   bool isSmall = false; // few rows, and little code with them
