@@ -360,6 +360,8 @@ struct ScaleByReal : OpRewritePattern<LLVM::CallIntrinsicOp> {
     auto scaled =
         LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), operands);
     rewriter.replaceOp(replaced, scaled);
+    if (replaced != op)
+      rewriter.eraseOp(op);
     return success();
   }
 

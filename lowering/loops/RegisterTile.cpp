@@ -596,9 +596,10 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
 static int64_t panelsOfRows(TargetAttr target, const ContractionShape &shape) {
   constexpr int64_t most = 8;
   Machine machine = machineOf(target, shape.elementBits);
-  int64_t columns = columnsOfLine(shape), vectors = columns / machine.lanes,
-          panels =
-              std::min<int64_t>(most, llvm::divideCeil(shape.columns, columns));
+  int64_t columns = columnsOfLine(shape), vectors = columns / machine.lanes;
+  // At least two tiles, for these are what tasks share.
+  int64_t panels =
+      std::min<int64_t>(most, llvm::divideCeil(shape.columns, 2 * columns));
   auto fits = [&](int64_t panels) {
     int64_t read = panels * vectors, sums = shape.rows * read;
     return sums <= machine.registers * 3 / 4 &&

@@ -12,16 +12,16 @@ module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", fea
 // CHECK-LABEL: @one_row
 // CHECK: onnxc.kernel #onnxc.contraction<rows = 1, columns = 128, vector = 16, outer = panels>
 // CHECK: linalg.unpack {{.*}} inner_tiles = [16]
-func.func @one_row(%a: tensor<1x32xf32>, %c: tensor<1x160xf32>) -> tensor<1x160xf32> {
-  %w = arith.constant dense<2.0> : tensor<32x160xf32>
+func.func @one_row(%a: tensor<1x32xf32>, %c: tensor<1x256xf32>) -> tensor<1x256xf32> {
+  %w = arith.constant dense<2.0> : tensor<32x256xf32>
   %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %w : tensor<1x32xf32>, tensor<32x160xf32>) outs(%c : tensor<1x160xf32>) {
+      ins(%a, %w : tensor<1x32xf32>, tensor<32x256xf32>) outs(%c : tensor<1x256xf32>) {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y : f32
     %t = arith.addf %s, %p : f32
     linalg.yield %t : f32
-  } -> tensor<1x160xf32>
-  return %r : tensor<1x160xf32>
+  } -> tensor<1x256xf32>
+  return %r : tensor<1x256xf32>
 }
 
 // Twelve rows have registers for two.
