@@ -733,7 +733,8 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   };
   if (schedule.getOuter() == LoopOrder::Panels && staysInBlocks(shape, half))
     return blocked(llvm::alignDown(half / rowBytes, schedule.getRows()), 1, 0);
-  if (readsLines(target, shape))
+  bool hasLines = readsLines(target, shape);
+  if (hasLines && !ShapedType::isDynamic(shape.rows))
     return schedule;
   // What is left of whole panels would be steps of their own.
   if (schedule.getOuter() != LoopOrder::Panels || shape.isMerged ||
@@ -753,6 +754,8 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   }
   int64_t pieces = llvm::divideCeil(shape.reduction, mostDepth);
   int64_t depth = llvm::divideCeil(shape.reduction, pieces);
+  if (hasLines && pieces > 1) // which would lie apart
+    return schedule;
   // At least two groups, for these are what tasks share.
   int64_t group =
       std::min(half / (depth * columns * bytes), shape.columns / columns / 2);
