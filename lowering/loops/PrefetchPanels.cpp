@@ -93,7 +93,8 @@ OpFoldResult ContractionEmitter::elementsToNextPanel(const Tile &tile) {
 // to 2.6 times as long as nothing did.
 ContractionEmitter::Slice
 ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
-                            std::optional<int64_t> ahead, int64_t width) {
+                            std::optional<int64_t> ahead,
+                            int64_t panelColumns) {
   OpFoldResult steps = number(b, 1), step = number(b, 0);
   for (unsigned loop : nest.roles.reductions) {
     steps = multiply(b, steps, nest.sizes[loop]);
@@ -126,8 +127,8 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
   if (!ahead)
     pace = ifAll(none, perStep);
   // Lines of panels that a tile reads side by side, or that follow each other.
-  if (ahead && width < nest.schedule.getColumns()) {
-    OpFoldResult line = number(b, width);
+  if (ahead && panelColumns < nest.schedule.getColumns()) {
+    OpFoldResult line = number(b, panelColumns);
     pace = ifAll(line, perStep);
     apart = ifAll(none, subtract(b, line, multiply(b, line, steps)));
   }
