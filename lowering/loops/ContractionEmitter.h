@@ -30,6 +30,7 @@ struct Tile {
   bool isAll = false;      // of the rows
   int64_t least = 1;       // rows that there are
   int64_t together = 1;    // panels of a group
+  bool asksOnce = false;   // for a line of weights in two steps
 
   bool isPiece() const { return bool(isLast); }
 };
@@ -79,6 +80,7 @@ private:
   int64_t panelsOfShortTile(llvm::ArrayRef<int> steps, const Tile &tile);
   void walkBlocks(llvm::ArrayRef<int> steps, Tile tile);
   void walkBlocksOf(RowTiles tiles, llvm::ArrayRef<int> steps, Tile tile);
+  mlir::OpFoldResult panelsOfGroup();
   void walkGroups(llvm::ArrayRef<int> steps, Tile tile);
   void walkPieces(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanelsOfGroup(llvm::ArrayRef<int> steps, Tile tile);
@@ -109,9 +111,15 @@ private:
   std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
   rowsInside(const ContractionNest::SizedBorder &window);
   // `walked` is what the loop goes along.
-  void forEach(mlir::OpFoldResult begin, mlir::OpFoldResult end, int64_t step,
+  void forEach(mlir::OpFoldResult begin, mlir::OpFoldResult end,
+               mlir::OpFoldResult step,
                llvm::function_ref<void(mlir::OpFoldResult)> body,
                std::optional<int> walked = {});
+  void forEach(mlir::OpFoldResult begin, mlir::OpFoldResult end, int64_t step,
+               llvm::function_ref<void(mlir::OpFoldResult)> body,
+               std::optional<int> walked = {}) {
+    forEach(begin, end, number(b, step), body, walked);
+  }
   void forEachPanel(mlir::OpFoldResult begin, mlir::OpFoldResult end,
                     llvm::function_ref<void(mlir::OpFoldResult)> body);
   void forEachStep(mlir::OpFoldResult begin, mlir::OpFoldResult end,
@@ -188,6 +196,12 @@ private:
   void prefetchStream(mlir::OpOperand *input, const Tile &tile, Ahead ahead,
                       int64_t perLine);
   void prefetchWeights(const Tile &tile);
+  mlir::OpOperand *packedWeights();
+  mlir::OpFoldResult askedPerStep(mlir::OpOperand *weights, const Tile &tile);
+  bool mayAskOnce(llvm::ArrayRef<unsigned> loops, const Tile &tile);
+  void reduceInPairs(llvm::ArrayRef<unsigned> loops, Tile &tile, Rows live,
+                     Accumulators &sums, mlir::OpFoldResult begin,
+                     mlir::OpFoldResult end);
   // How far a row's element lies from one that exists, and the lanes to read:
   // all or none.
   struct Beside {
@@ -231,6 +245,7 @@ private:
   mlir::linalg::GenericOp root;
   int64_t lanes;
   mlir::Value backwards;    // whether panels are walked so; may be null
+  mlir::OpFoldResult group; // panels of one
   std::optional<int> inner; // the step whose loops are marked as inner ones
   mlir::OpOperand *panels;  // what is copied into nest.room; may be null
   bool isFolding = false;   // inside of loops that the fold goes over

@@ -410,6 +410,8 @@ void ContractionEmitter::reduceInLoop(ArrayRef<unsigned> loops, Tile &tile,
   }
   int64_t together = tapsTogether(loops, tile), step = together * stepOf(loop);
   bool isCutShort = restOfSum && loop == nest.roles.reductions.back();
+  if (mayAskOnce(loops, tile))
+    return reduceInPairs(loops, tile, live, sums, begin, end);
   if (together == 1 && !isCutShort)
     return reduceTaps(loops, tile, live, sums, begin, end, 1);
   OpFoldResult steps = floorDivide(b, subtract(b, end, begin), step),
