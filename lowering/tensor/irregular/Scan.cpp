@@ -69,12 +69,13 @@ struct LowerScan : OpInterfaceConversionPattern<ScanningOpInterface> {
     Condition isFirst = false;
     for (auto [i, position] : llvm::enumerate(visited)) {
       Condition along = axis == int64_t(i);
-      bool reversed = op.isReversed();
-      at.push_back(reversed ? x.sizes[i] - 1 - position : position);
+      auto place = [&](Index walked) {
+        return op.isReversed() ? x.sizes[i] - 1 - walked : walked;
+      };
+      at.push_back(place(position));
       isFirst = isFirst || (along && position == 0);
-      Index neighbour = reversed ? least(at.back() + 1, x.sizes[i] - 1)
-                                 : greatest(at.back() - 1, 0);
-      before.push_back(select(along, neighbour, at.back()));
+      before.push_back(
+          place(select(along, greatest(position - 1, 0), position)));
     }
     ScalarBuilder scalars(builder, builder.getLoc(), x.element);
     Scalar sum = scalarAt(scalars, carried[0], x.element, before);
