@@ -324,14 +324,15 @@ OpOperand *ContractionEmitter::packedWeights() {
   return nullptr;
 }
 
-// Whether two steps of a whole tile of a product may share what they ask for.
+// Whether two steps of a whole tile, of one tap of a window, may share what
+// they ask for.
 bool ContractionEmitter::mayAskOnce(ArrayRef<unsigned> loops,
                                     const Tile &tile) {
   auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
   std::optional<int64_t> steps = getConstantIntValue(nest.sizes[loops.front()]);
   return target && isFarFromMemory(target) &&
-         nest.schedule.getOuter() == LoopOrder::Panels &&
-         nest.roles.reductions.size() == 1 && nest.windows.empty() &&
+         nest.schedule.getOuter() == LoopOrder::Panels && loops.size() == 1 &&
+         tile.border != Tile::Clamped && !isDepthwise(root, nest.roles) &&
          !alongSum && !tile.leaves && tile.rows > 1 &&
          tile.rows == nest.schedule.getRows() && steps &&
          *steps % stepsOfLine == 0 &&
