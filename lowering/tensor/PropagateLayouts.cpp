@@ -21,6 +21,7 @@
 #include "lowering/Missed.h"
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
+#include "lowering/loops/Contraction.h"
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/ElementwiseLayouts.h"
 #include "lowering/tensor/PermuteConstant.h"
@@ -301,6 +302,7 @@ bool shareFewSets(RankedTensorType image, unsigned dim, int64_t channels,
 // The taps of a window, without the channels that `step` walks.
 struct Taps {
   int64_t all = 1, rows = 1; // rows of the source that they lie in
+  int64_t step = 1;          // from pixel to pixel along such a row
   bool slide = false;
 };
 
@@ -315,6 +317,10 @@ Taps tapsOf(GenericOp op, AffineMap ofSource, AffineExpr step) {
     if (!ofSource.getResults().back().isFunctionOfDim(loop))
       taps.rows *= extents[loop];
   }
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (linalg::isParallelIterator(kind))
+      taps.step =
+          std::max(taps.step, coefficient(ofSource.getResults().back(), loop));
   taps.slide = llvm::any_of(ofSource.getResults(), [](AffineExpr index) {
     return !isa<AffineDimExpr, AffineConstantExpr>(index);
   });
@@ -323,8 +329,8 @@ Taps tapsOf(GenericOp op, AffineMap ofSource, AffineExpr step) {
 
 // Whether every step of a convolution's sum would fetch another line of the
 // source, more of them than wait for the next columns: each row of taps has its
-// own of each channel. With few columns and taps that costs less than moving
-// the image, which also takes memory.
+// own of each channel, several if pixels lie apart. With few columns and taps
+// that costs less than moving the image, which also takes memory.
 bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource,
                      Value source) {
   constexpr int64_t fewestProducts = 128; // with each element
@@ -359,7 +365,8 @@ bool wouldFetchLines(GenericOp op, AffineMap map, AffineMap ofSource,
   if (taps.all == 1 || isFiltered(op, target))
     return channels > waitingLines(image, *dim, target) &&
            columns >= fewestProducts;
-  return (channels * taps.rows > waitingLines(image, *dim, target) ||
+  return (channels * taps.rows * taps.step >
+              waitingLines(image, *dim, target) ||
           shareFewSets(image, *dim, channels, target)) &&
          columns * taps.all >= fewestProducts;
 }
