@@ -32,6 +32,10 @@ inline bool isBehindCaches(int64_t bytes, TargetAttr target) {
 inline bool isFarFromMemory(TargetAttr target) {
   return target.getMemoryBytesPerCycle() < farBytesPerCycle;
 }
+// Of L2, for rows that read panels one after the other there.
+inline int64_t bytesForRows(TargetAttr target) {
+  return target.getL2Bytes() / 2;
+}
 // Instructions that make one sum of a vector of partial sums.
 inline constexpr double foldOfLanes = 6;
 // To move an element of an image between channels first and last, in cycles.

@@ -178,6 +178,8 @@ private:
     int64_t taken = 1; // of them by the tile
   };
   Turn turnOf(const Tile &tile, bool ofRows);
+  // What each of them asks for of the next panel.
+  mlir::OpFoldResult elementsPerStep(const Turn &turn);
   void moveToNextPanel(Tile &tile);
   mlir::OpFoldResult elementsToNextPanel(const Tile &tile);
   // What a step of a tile asks for: elements behind where the next panel

@@ -469,7 +469,7 @@ OpFoldResult ContractionEmitter::panelsOfGroup() {
   Value areMany =
       compare(arith::CmpIPredicate::sgt, rows, nest.schedule.getRows());
   Value stay = compare(arith::CmpIPredicate::sle, multiply(b, rows, bytes),
-                       target.getL2Bytes() / 2);
+                       bytesForRows(target));
   return arith::SelectOp::create(b, arith::AndIOp::create(b, areMany, stay),
                                  asValue(b, number(b, 1)), asValue(b, most))
       .getResult();

@@ -1,5 +1,6 @@
 // What tiles of a product ask for ahead of time: weights of the panel that
 // comes next, or of their own a little later.
+#include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/ContractionEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,6 +95,11 @@ OpFoldResult ContractionEmitter::elementsToNextPanel(const Tile &tile) {
       .getResult();
 }
 
+OpFoldResult ContractionEmitter::elementsPerStep(const Turn &turn) {
+  return ceilDivide(b, number(b, nest.schedule.getColumns() * turn.taken),
+                    turn.count);
+}
+
 // A tile that turns out to be all rows is the first that reads a panel. It asks
 // for what comes so many elements `ahead`, where that is known, else for a line
 // that it has had: what it is about to read, asked for into L2, took Zen 4 up
@@ -113,7 +119,7 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
   }
   OpFoldResult columns = number(b, nest.schedule.getColumns()),
                taken = number(b, turn.taken);
-  OpFoldResult perStep = ceilDivide(b, multiply(b, columns, taken), turn.count);
+  OpFoldResult perStep = elementsPerStep(turn);
   if (getConstantIntValue(turn.count))
     return {multiply(b, add(b, multiply(b, turn.number, steps), step), perStep),
             perStep, number(b, 0)};
@@ -330,7 +336,7 @@ bool ContractionEmitter::mayAskOnce(ArrayRef<unsigned> loops,
                                     const Tile &tile) {
   auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
   std::optional<int64_t> steps = getConstantIntValue(nest.sizes[loops.front()]);
-  return target && isFarFromMemory(target) &&
+  return target && isFarFromMemory(target) && !isSmall(moduleOf(b)) &&
          nest.schedule.getOuter() == LoopOrder::Panels && loops.size() == 1 &&
          tile.border != Tile::Clamped && !isDepthwise(root, nest.roles) &&
          !alongSum && !tile.leaves && tile.rows > 1 &&
@@ -348,8 +354,7 @@ OpFoldResult ContractionEmitter::askedPerStep(OpOperand *weights,
   Turn turn = turnOf(tile, /*ofRows=*/true);
   if (!ahead || ahead->every > 1 || isConstantIntValue(turn.count, 1))
     return {};
-  return ceilDivide(b, number(b, nest.schedule.getColumns() * turn.taken),
-                    turn.count);
+  return elementsPerStep(turn);
 }
 
 // A line of which each step needs half or less is asked for once in two steps,

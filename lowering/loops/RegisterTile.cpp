@@ -526,7 +526,7 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
   bool mayHaveMore = target && isFarFromMemory(target) &&
                      !ShapedType::isDynamic(shape.rows) &&
                      shape.reduction <= mostDepth;
-  if (rows * rowBytes <= (mayHaveMore ? target.getL2Bytes() / 2 : half))
+  if (rows * rowBytes <= (mayHaveMore ? bytesForRows(target) : half))
     return schedule;
   if (!ShapedType::isDynamic(shape.rows) && shape.reduction <= mostWhole &&
       rows * rowBytes > manyHalves * half) {
