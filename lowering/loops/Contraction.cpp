@@ -439,16 +439,18 @@ FailureOr<SmallVector<Border>> inferBorders(tensor::PadOp pad, AffineMap map,
     if (low == 0 && pad.getStaticHigh()[i] == 0)
       continue;
     AffineExpr index = map.getResult(i);
-    if (ShapedType::isDynamic(low) || low < 0)
+    bool isKnown = !ShapedType::isDynamic(low);
+    if (isKnown ? low < 0 : constantTerm(index) != 0)
       return failure();
     if (index.isFunctionOfDim(roles.vector)) {
       int64_t step = coefficient(index, roles.vector);
-      if (i + 1 != rank || (step != 1 && step != 2) || !isLinear(index))
+      if (i + 1 != rank || (step != 1 && step != 2) || !isLinear(index) ||
+          !isKnown)
         return failure();
       continue;
     }
     Border window;
-    window.low = low - constantTerm(index);
+    window.low = isKnown ? low - constantTerm(index) : low;
     window.dimension = i;
     SmallVector<unsigned> taps, pixels;
     for (unsigned loop = 0; loop < map.getNumDims(); ++loop)

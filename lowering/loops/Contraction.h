@@ -46,14 +46,14 @@ mlir::FailureOr<LoopRoles> inferLoopRoles(mlir::linalg::GenericOp root);
 struct Border {
   std::optional<unsigned> pixel;
   unsigned tap;
-  int64_t scale, dilation, low;
+  int64_t scale, dilation, low; // `low` may be dynamic
   unsigned dimension;
 };
 
 // The padded dimensions of `pad` when `map` reads its result, but for one that
 // vectors walk along by one or two elements: lanes outside are masked. Fails
-// unless what is padded in front is known here and each such dimension has one
-// tap that walks over it.
+// unless each such dimension has one tap that walks over it, and where vectors
+// do, what is padded in front is known here.
 mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
                                                         mlir::AffineMap map,
                                                         const LoopRoles &roles);

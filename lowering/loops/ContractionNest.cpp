@@ -366,9 +366,12 @@ buildContractionNest(ImplicitLocOpBuilder &b, KernelOp kernel,
     for (Border window : *windows) {
       OpFoldResult size =
           dimensionOf(b, pad.getSource(), window.dimension, arguments);
-      if (!size)
+      OpFoldResult front = ShapedType::isDynamic(window.low)
+                               ? values.frontOf(pad, window.dimension)
+                               : number(b, window.low);
+      if (!size || !front)
         return failure();
-      ContractionNest::SizedBorder border{window, size, {}, {}, {}, 0};
+      ContractionNest::SizedBorder border{window, size, front, {}, {}, {}, 0};
       auto source = dyn_cast<BlockArgument>(pad.getSource());
       Value padding = pad.getConstantPaddingValue();
       if (source && padding &&

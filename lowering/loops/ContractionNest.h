@@ -19,7 +19,8 @@ struct ContractionNest {
   bool isRest = false; // see LoopRanges
 
   struct SizedBorder : Border {
-    mlir::OpFoldResult size; // of the dimension without its padding
+    mlir::OpFoldResult size;  // of the dimension without its padding
+    mlir::OpFoldResult front; // `low`, as the run has it
     // What is padded, elements between neighbours there, and with what; null
     // where rows beside the image cannot be read as padding.
     mlir::Value padded;

@@ -146,10 +146,11 @@ Rows ContractionEmitter::liveRows(const Tile &tile, unsigned tap, int64_t at,
   const ContractionNest::SizedBorder *window = nest.rowWindow();
   if (tile.border != Tile::Unrolled || !window || window->tap != tap)
     return live;
-  int64_t size = *getConstantIntValue(window->size);
+  int64_t size = *getConstantIntValue(window->size),
+          front = *getConstantIntValue(window->front);
   auto isOutside = [&](int64_t row) {
-    int64_t index = (tile.firstRow + row) * window->scale +
-                    at * window->dilation - window->low;
+    int64_t index =
+        (tile.firstRow + row) * window->scale + at * window->dilation - front;
     return index < 0 || index >= size;
   };
   while (live.begin < live.end && isOutside(live.begin))
@@ -272,7 +273,7 @@ ContractionEmitter::tapRange(const ContractionNest::SizedBorder &window,
   bool isRow = &window == nest.rowWindow();
   if (isRow && tile.border == Tile::Inside)
     return {number(b, 0), taps};
-  OpFoldResult first = number(b, -window.low);
+  OpFoldResult first = subtract(b, number(b, 0), window.front);
   if (window.pixel) {
     OpFoldResult pixel =
         add(b, nest.begins[*window.pixel], tile.loops[*window.pixel]);
@@ -330,7 +331,7 @@ OpFoldResult ContractionEmitter::indexOf(const Tile &tile, int64_t row) {
       b,
       add(b, multiply(b, pixel, number(b, window.scale)),
           multiply(b, tile.loops[window.tap], number(b, window.dilation))),
-      number(b, window.low));
+      window.front);
 }
 
 // Whether `from` is an element of the image or behind it, and `to` one or
@@ -365,12 +366,13 @@ void ContractionEmitter::reduceWhere(Value condition, Accumulators &sums,
 // Rows of a tile that may lack a tap of the window.
 int64_t ContractionEmitter::rowsBeside(const Tile &tile) {
   const ContractionNest::SizedBorder &window = *nest.rowWindow();
-  if (ShapedType::isDynamic(window.high))
+  std::optional<int64_t> front = getConstantIntValue(window.front);
+  if (!front || ShapedType::isDynamic(window.high))
     return tile.rows;
   auto rowsOf = [&](int64_t elements) {
     return llvm::divideCeil(std::max<int64_t>(elements, 0), window.scale);
   };
-  return rowsOf(window.low) + rowsOf(window.high);
+  return rowsOf(*front) + rowsOf(window.high);
 }
 
 // One tap of a tile at a border. Most lie inside for all rows; where many rows
@@ -489,9 +491,11 @@ ContractionEmitter::Beside ContractionEmitter::beside(const Tile &tile,
   if (tile.border != Tile::Clamped || tile.rows == 1)
     return {};
   // Only rows at the ends of the image lack taps, and so many at each.
+  std::optional<int64_t> front = getConstantIntValue(window->front);
+  bool isFirst = !front || row * window->scale < *front;
   bool isLast = ShapedType::isDynamic(window->high) ||
                 (tile.rows - 1 - row) * window->scale < window->high;
-  if (row * window->scale >= window->low && !isLast)
+  if (!isFirst && !isLast)
     return {};
   OpFoldResult index = indexOf(tile, row);
   OpFoldResult nearest =

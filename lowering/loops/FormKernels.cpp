@@ -144,7 +144,7 @@ bool isMostlyBorder(linalg::GenericOp root, const LoopRoles &roles,
     return border.scale == 1 && isDepthwise(root, roles) &&
            beside * reduction > fillingCost * usualRow;
   }
-  if (!isKnown(*border.pixel))
+  if (!isKnown(*border.pixel) || ShapedType::isDynamic(border.low))
     return false;
   RowWindow window{border.scale, border.low, (taps - 1) * border.dilation + 1,
                    taps, size};
@@ -188,7 +188,26 @@ tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,
   return pad;
 }
 
+// Sizes that turned out to be numbers are known where the padding says so.
+void foldPadding(tensor::PadOp pad) {
+  auto isConstant = [](Value size) { return matchPattern(size, m_Constant()); };
+  Value padding = pad.getConstantPaddingValue();
+  if (!padding || (llvm::none_of(pad.getLow(), isConstant) &&
+                   llvm::none_of(pad.getHigh(), isConstant)))
+    return;
+  OpBuilder builder(pad);
+  auto folded = tensor::PadOp::create(builder, pad.getLoc(), pad.getType(),
+                                      pad.getSource(), pad.getMixedLowPad(),
+                                      pad.getMixedHighPad(), padding);
+  pad.replaceAllUsesWith(folded.getResult());
+  pad.erase();
+}
+
 void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
+  auto isFilter = [](Value input) {
+    return input.getDefiningOp<WinogradFilterOp>() != nullptr;
+  };
+  bool isFiltered = llvm::any_of(group.root.getDpsInputs(), isFilter);
   for (OpOperand *input : group.root.getDpsInputOperands()) {
     Operation *producer = input->get().getDefiningOp();
     if (producer && isStored(producer))
@@ -200,7 +219,8 @@ void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
     if (!pad || !ignoresPadding(group.root, input, pad))
       continue;
     FailureOr<SmallVector<Border>> borders = inferBorders(pad, map, roles);
-    if (failed(borders))
+    if (failed(borders) ||
+        (isFiltered && ShapedType::isDynamicShape(pad.getStaticLow())))
       continue;
     if (tensor::PadOp rest =
             fillLongBorders(pad, group.root, roles, *borders, rows))
@@ -505,6 +525,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     roots.clear();
+    getOperation().walk(foldPadding);
     getOperation().walk([&](linalg::GenericOp op) {
       if (op.getNumReductionLoops() && !op->getParentOfType<KernelOp>())
         roots.push_back(op);

@@ -76,15 +76,9 @@ LogicalResult TileValues::trace(Value tensor, AffineMap position,
     return success();
   }
   if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
-    // Only what exists is read: the position moves back by what was put in
-    // front.
-    SmallVector<AffineExpr> results;
-    for (auto [expr, low] :
-         llvm::zip(position.getResults(), pad.getStaticLow()))
-      results.push_back(expr - low);
-    auto moved =
-        AffineMap::get(position.getNumDims(), 0, results, b.getContext());
+    AffineMap moved = positionInSource(pad, position);
     return failure(failed(trace(pad.getSource(), moved, root)) ||
+                   failed(skipFront(pad, moved)) ||
                    failed(addEdge(pad, moved)));
   }
   if (auto unpack = tensor.getDefiningOp<linalg::UnPackOp>()) {
@@ -99,6 +93,41 @@ LogicalResult TileValues::trace(Value tensor, AffineMap position,
         failed(trace(operand.get(), operandPosition(generic, operand, position),
                      root)))
       return failure();
+  return success();
+}
+
+// Only what exists is read: the position moves back by what was put in front.
+// One that does so by numbers of the run has a symbol, so that it is no other.
+AffineMap TileValues::positionInSource(tensor::PadOp pad, AffineMap position) {
+  SmallVector<AffineExpr> results;
+  for (auto [expr, low] : llvm::zip(position.getResults(), pad.getStaticLow()))
+    results.push_back(ShapedType::isDynamic(low) ? expr : expr - low);
+  bool isDynamic = ShapedType::isDynamicShape(pad.getStaticLow());
+  return AffineMap::get(position.getNumDims(), isDynamic, results,
+                        b.getContext());
+}
+
+OpFoldResult TileValues::frontOf(tensor::PadOp pad, unsigned dimension) {
+  OpFoldResult low = pad.getMixedLowPad()[dimension];
+  if (std::optional<int64_t> constant = getConstantIntValue(low))
+    return number(b, *constant);
+  auto argument = dyn_cast<BlockArgument>(cast<Value>(low));
+  return argument ? OpFoldResult(arguments[argument.getArgNumber()])
+                  : OpFoldResult();
+}
+
+// Moves back by those numbers of the run.
+LogicalResult TileValues::skipFront(tensor::PadOp pad, AffineMap position) {
+  auto argument = dyn_cast<BlockArgument>(pad.getSource());
+  for (auto [i, low] : llvm::enumerate(pad.getStaticLow())) {
+    if (!ShapedType::isDynamic(low))
+      continue;
+    OpFoldResult front = frontOf(pad, i);
+    if (!argument || !front)
+      return failure();
+    OpFoldResult &offset = access(argument, position).offset;
+    offset = subtract(b, offset, multiply(b, pitch(argument, i), front));
+  }
   return success();
 }
 
@@ -510,15 +539,8 @@ Value TileValues::at(Value tensor, AffineMap position,
     return arith::ConstantOp::create(
         b, DenseElementsAttr::get(type, constant.getSplatValue<Attribute>()));
   }
-  if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
-    SmallVector<AffineExpr> results;
-    for (auto [expr, low] :
-         llvm::zip(position.getResults(), pad.getStaticLow()))
-      results.push_back(expr - low);
-    return at(pad.getSource(),
-              AffineMap::get(position.getNumDims(), 0, results, b.getContext()),
-              loops, cell);
-  }
+  if (auto pad = tensor.getDefiningOp<tensor::PadOp>())
+    return at(pad.getSource(), positionInSource(pad, position), loops, cell);
   if (accesses.contains({tensor, position}))
     return load(tensor, position, loops, cell);
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();

@@ -85,6 +85,9 @@ public:
     return flattened.find(argument)->second.second.strides[dimension];
   }
 
+  // How much `pad` puts in front; null where the kernel itself computes that.
+  mlir::OpFoldResult frontOf(mlir::tensor::PadOp pad, unsigned dimension);
+
   // Asks for the vector of `tensor`, which is in memory, to be in the first
   // cache soon, or in the second. No harm if it lies behind the buffer's end.
   enum class Cache { Second = 2, First = 3 };
@@ -114,6 +117,10 @@ private:
                    llvm::ArrayRef<mlir::OpFoldResult> loops, Cell cell);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value index(Address address);
+  mlir::AffineMap positionInSource(mlir::tensor::PadOp pad,
+                                   mlir::AffineMap position);
+  llvm::LogicalResult skipFront(mlir::tensor::PadOp pad,
+                                mlir::AffineMap position);
   llvm::LogicalResult addEdge(mlir::tensor::PadOp pad,
                               mlir::AffineMap position);
   mlir::OpFoldResult edgeIndex(const Edge &edge,

@@ -87,7 +87,8 @@ void ContractionEmitter::walkRows(ArrayRef<int> steps, Tile tile) {
   const ContractionNest::SizedBorder *border = nest.rowWindow();
   if (!extent && !border)
     return walkFewRows(steps, tile);
-  if (!extent || (border && !getConstantIntValue(border->size)))
+  if (!extent || (border && !(getConstantIntValue(border->size) &&
+                              getConstantIntValue(border->front))))
     return walkDynamicRows(steps, tile);
   if (bordersOfRows() == RowBorders::Single)
     return walkDynamicRows(steps, tile);
@@ -111,7 +112,7 @@ std::optional<RowWindow> ContractionEmitter::staticRowWindow() {
   if (!border)
     return std::nullopt;
   int64_t taps = *getConstantIntValue(nest.sizes[border->tap]);
-  return RowWindow{border->scale, border->low,
+  return RowWindow{border->scale, *getConstantIntValue(border->front),
                    (taps - 1) * border->dilation + 1, taps,
                    *getConstantIntValue(border->size)};
 }
@@ -235,8 +236,9 @@ void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
   if (!window || readsBeside(*window))
     return walkRowRange(steps, tile, number(b, 0), extent);
   auto [begin, end] = rowsInside(*window);
-  OpFoldResult inside = subtract(b, end, begin);
-  auto single = [&] {
+  OpFoldResult inside = subtract(b, end, begin),
+               outside = subtract(b, extent, inside);
+  auto single = [&](OpFoldResult from, OpFoldResult to) {
     Tile border = tile;
     border.border = Tile::Clamped;
     auto body = [&](OpFoldResult at) {
@@ -248,15 +250,16 @@ void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
               .getResult();
       walk(steps, border);
     };
-    forEach(number(b, 0), subtract(b, extent, inside), 1, body, RowTilesStep);
+    forEach(from, to, 1, body, RowTilesStep);
   };
   // A fold begins with the first row.
-  bool beginsInside = window->low <= 0;
+  std::optional<int64_t> front = getConstantIntValue(window->front);
+  bool beginsInside = front && *front <= 0, mayBegin = !front && nest.fold;
   if (!beginsInside)
-    single();
+    single(number(b, 0), mayBegin ? begin : outside);
   walkRowRange(steps, tile, begin, end);
-  if (beginsInside)
-    single();
+  if (beginsInside || mayBegin)
+    single(mayBegin ? begin : number(b, 0), outside);
 }
 
 // Whether a tile may hold rows that lack a tap.
@@ -273,10 +276,11 @@ ContractionEmitter::rowsInside(const ContractionNest::SizedBorder &window) {
   OpFoldResult reach =
       multiply(b, subtract(b, taps, number(b, 1)), number(b, window.dilation));
   OpFoldResult begin = minimum(
-      b, number(b, llvm::divideCeil(std::max<int64_t>(window.low, 0), scale)),
+      b,
+      ceilDivide(b, maximum(b, window.front, number(b, 0)), number(b, scale)),
       extent);
-  OpFoldResult lastInside =
-      subtract(b, add(b, window.size, number(b, window.low - 1)), reach);
+  OpFoldResult lastInside = subtract(
+      b, add(b, window.size, subtract(b, window.front, number(b, 1))), reach);
   OpFoldResult end = minimum(
       b,
       maximum(b, add(b, floorDivide(b, lastInside, scale), number(b, 1)),

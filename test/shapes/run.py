@@ -152,6 +152,16 @@ def windows():
             attributes=attributes)
     yield "ConvTranspose, far apart", Case("ConvTranspose", [["n", 4, "h", "w"], [4, 2, 3, 2], [4]],
                                            [[image, kernel, bias]], rank=4, attributes={"strides": [40, 30], "group": 2})
+    images = [normal(2, 32, h, w) for h, w in ((12, 13), (13, 40), (1, 2), (33, 7), (80, 12))]
+    for side in ("UPPER", "LOWER"):
+        for op, size, filters, attributes in (
+                ("Conv", [3, 3], [normal(24, 32, 3, 3) / 30], {}), ("Conv", [2, 3], [normal(40, 32, 2, 3) / 30], {}),
+                ("Conv", [5, 5], [normal(32, 1, 5, 5) / 10], {"group": 32}), ("MaxPool", [3, 3], [], {}),
+                ("AveragePool", [5, 4], [], {})):
+            attributes |= {"kernel_shape": size, "strides": [2, 3], "auto_pad": "SAME_" + side}
+            yield f"{op} of {size}, SAME_{side}", Case(
+                op, [["n", 32, "h", "w"], *(filter.shape for filter in filters)], [[image, *filters] for image in images],
+                rank=4, attributes=attributes)
     for mode in (0, 1):
         yield f"MaxPool, ceil_mode={mode}", Case("MaxPool", [["n", "c", "w"]], [[X], [X[:, :, :2]]],
                                                  attributes={"kernel_shape": [3], "strides": [1 + mode], "ceil_mode": mode})
