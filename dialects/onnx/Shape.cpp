@@ -190,15 +190,19 @@ static double exactSteps(ArrayRef<int64_t> range) {
   return double((way - (step > 0 ? 1 : -1)) / step + 1);
 }
 
-// As many elements as a size has, where a range counts from 0 to it.
+// As many elements as a size has, where a range counts from 0 to it, or from
+// any number to the sum of both.
 static Dim countTo(ValueRange range) {
   Sizes bounds;
   for (Value value : range)
     if (std::optional<Sizes> known = knownElements(value);
         known && known->size() == 1)
       bounds.push_back(known->front());
-  bool counts = bounds.size() == 3 && bounds[0].is(0) && bounds[2].is(1);
-  return counts && isNamedSize(bounds[1]) ? bounds[1].dim() : Dim();
+  if (bounds.size() != 3 || !bounds[2].is(1))
+    return Dim();
+  Index count = bounds[1] - bounds[0];
+  bool isSize = count.isKnown() ? count.get() >= 0 : isNamedSize(count);
+  return isSize ? count.dim() : Dim();
 }
 
 LogicalResult inferRange(std::optional<Location> loc, ValueRange values,

@@ -71,16 +71,23 @@ func.func @products_are_divided(%x: tensor<197x?x768xf32, ["", "n", ""]>) -> ten
 
 // -----
 
-// A range that counts to a size is as long.
+// A range that counts to a size is as long, wherever it begins: positions of N tokens behind P others.
 // CHECK-LABEL: @range_of_a_size
 // CHECK: "onnx.Range"{{.*}} -> tensor<?xi64, ["N"]>
-func.func @range_of_a_size(%x: tensor<?x4xf32, ["N", ""]>) -> tensor<?xi64> {
+// CHECK: "onnx.Range"{{.*}} -> tensor<?xi64, ["N"]>
+// CHECK: "onnx.Range"{{.*}} -> tensor<1xi64>
+func.func @range_of_a_size(%x: tensor<?x?xf32, ["N", "P"]>) -> (tensor<?xi64>, tensor<?xi64>, tensor<?xi64>) {
   %zero = "onnx.Constant"() <{value = dense<0> : tensor<i64>}> : () -> tensor<i64>
   %one = "onnx.Constant"() <{value = dense<1> : tensor<i64>}> : () -> tensor<i64>
-  %shape = "onnx.Shape"(%x) <{start = 0 : i64}> : (tensor<?x4xf32, ["N", ""]>) -> tensor<2xi64>
+  %shape = "onnx.Shape"(%x) <{start = 0 : i64}> : (tensor<?x?xf32, ["N", "P"]>) -> tensor<2xi64>
   %n = "onnx.Gather"(%shape, %zero) <{axis = 0 : i64}> : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %p = "onnx.Gather"(%shape, %one) <{axis = 0 : i64}> : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %all = "onnx.Add"(%n, %p) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %next = "onnx.Add"(%p, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
   %y = "onnx.Range"(%zero, %n, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
-  return %y : tensor<?xi64>
+  %z = "onnx.Range"(%p, %all, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  %t = "onnx.Range"(%p, %next, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  return %y, %z, %t : tensor<?xi64>, tensor<?xi64>, tensor<?xi64>
 }
 
 // -----
