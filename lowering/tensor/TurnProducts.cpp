@@ -73,8 +73,6 @@ std::optional<Product> matchProduct(linalg::GenericOp root, TargetAttr target) {
       sumsAlongVectors(root, *roles, rowsOf(root, *roles), target);
   product.lanes = target.getVectorBits() / element.getIntOrFloatBitWidth();
   product.perCycle = std::max<int64_t>(target.getFmaPerCycle(), 1);
-  if (ShapedType::isDynamic(product.extents[product.column]))
-    return std::nullopt;
   for (int64_t &extent : product.extents)
     if (ShapedType::isDynamic(extent))
       extent = usual;
@@ -177,10 +175,10 @@ bool slidesAlong(linalg::GenericOp root, unsigned loop) {
 }
 
 // The loop that vectors had better lie along, if it is not theirs. One of
-// unknown size is much better or is not: vectors along a batch that turns out
-// to be one image took up to 8 times as long as along its pixels, and where
-// windows slide there always are pixels. The innermost one has its elements
-// nearest to each other.
+// unknown size is much better or is not, and never than another: vectors along
+// a batch that turns out to be one image took up to 8 times as long as along
+// its pixels, and where windows slide there always are pixels. The innermost
+// one has its elements nearest to each other.
 std::optional<unsigned> betterColumn(const Product &product) {
   constexpr double muchBetter = 0.5;
   linalg::GenericOp root = product.root;
@@ -195,7 +193,8 @@ std::optional<unsigned> betterColumn(const Product &product) {
     if (loop == product.column || inputsAlong(root, loop).size() != 1)
       continue;
     if (ShapedType::isDynamic(extents[loop])) {
-      ofAnySize.push_back(loop);
+      if (!ShapedType::isDynamic(extents[product.column]))
+        ofAnySize.push_back(loop);
     } else if (double cycles = cyclesTurned(product, loop); cycles < least) {
       least = cycles;
       best = loop;

@@ -74,6 +74,41 @@ func.func @batch_of_columns(%x: tensor<16x64x8xf32>, %w: tensor<16x8x32xf32>, %e
   } -> tensor<64x32x16xf32>
   return %y : tensor<64x32x16xf32>
 }
+
+// The same where the run knows how large the batch is, for what vectors lie along then is known.
+// CHECK-LABEL: @batch_of_any_size
+// CHECK: %[[T:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64x?x32xf32>)
+// CHECK: linalg.transpose ins(%[[T]] {{.*}} permutation = [0, 2, 1]
+func.func @batch_of_any_size(%x: tensor<?x64x8xf32>, %w: tensor<?x8x32xf32>, %e: tensor<64x32x?xf32>)
+    -> tensor<64x32x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64x32x?xf32>) -> tensor<64x32x?xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %w : tensor<?x64x8xf32>, tensor<?x8x32xf32>) outs(%start : tensor<64x32x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x32x?xf32>
+  return %y : tensor<64x32x?xf32>
+}
+
+// Rows and columns of unknown size are no better, for there may be one of them.
+// CHECK-LABEL: @all_of_any_size
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @all_of_any_size(%x: tensor<?x?x8xf32>, %w: tensor<?x8x?xf32>, %e: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %w : tensor<?x?x8xf32>, tensor<?x8x?xf32>) outs(%start : tensor<?x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?x?xf32>
+  return %y : tensor<?x?x?xf32>
+}
 }
 
 // -----
