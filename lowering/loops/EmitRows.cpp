@@ -279,6 +279,7 @@ private:
   RowBuffers buffers;
   SmallVector<OpFoldResult> sizes; // of the outer loops
   unsigned firstMerged;            // they are one with the tiled loop
+  int64_t multiple = 1;            // of which their rows are one
   std::vector<Step> steps;
   LogicalResult status = success();
 };
@@ -447,8 +448,14 @@ void Emitter::mergeLoops() {
                             });
     });
   };
-  for (; firstMerged > 0 && areOne(firstMerged - 1); --firstMerged)
+  auto known = [&](unsigned loop) {
+    return getConstantIntValue(sizes[loop]).value_or(1);
+  };
+  multiple = known(tiled);
+  for (; firstMerged > 0 && areOne(firstMerged - 1); --firstMerged) {
+    multiple *= known(firstMerged - 1);
     sizes[tiled] = multiply(b, sizes[firstMerged - 1], sizes[tiled]);
+  }
 }
 
 // The outermost loop is there to be divided among tasks, or what is in it.
@@ -498,8 +505,8 @@ void Emitter::forEachTile(Place at) {
             number(b, group.start + group.count * group.rows), group.rows);
     return;
   }
-  if (tile == 1)
-    return tiles(number(b, 0), extent, 1);
+  if (multiple % tile == 0)
+    return tiles(number(b, 0), extent, tile);
   OpFoldResult whole =
       multiply(b, floorDivide(b, extent, tile), number(b, tile));
   OpFoldResult rest = subtract(b, extent, whole);

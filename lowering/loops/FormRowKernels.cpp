@@ -335,8 +335,18 @@ void addProduct(Group &group, KernelOp product, Value row,
   group.products.push_back(product);
 }
 
+// Rows of a tile that leaves no rest of `extent` rows, if nearly as many do.
+int64_t withoutRest(int64_t rows, int64_t extent) {
+  for (int64_t fewer = rows; 4 * fewer >= 3 * rows; --fewer)
+    if (extent % fewer == 0)
+      return fewer;
+  return rows;
+}
+
 // The number of rows that the products' own tiles divide best; a multiple of it
-// where rows are shorter than a vector, so that lanes lie across them.
+// where rows are shorter than a vector, so that lanes lie across them. Of an
+// unknown number of images, whose rows are one row of tiles, no code is needed
+// for a rest that there cannot be.
 void chooseTile(Group &group, TargetAttr target) {
   constexpr int64_t enough = 64;
   int64_t most = 1;
@@ -361,6 +371,8 @@ void chooseTile(Group &group, TargetAttr target) {
   if (isNarrow && !ShapedType::isDynamic(extent) && group.tile < enough)
     group.tile *= std::max<int64_t>(
         std::min({enough, extent, group.mostRows}) / group.tile, 1);
+  if (!ShapedType::isDynamic(extent) && ShapedType::isDynamicShape(group.outer))
+    group.tile = withoutRest(group.tile, extent);
 }
 
 bool fitsTile(const Group &group, Value row, const Joining &joining) {
