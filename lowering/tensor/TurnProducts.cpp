@@ -133,7 +133,11 @@ double cyclesAlong(const Product &product, unsigned loop) {
     std::optional<int64_t> dim = dimensionAlong(map, loop);
     if (dim == map.getNumResults() - 1 || constantBehind(input->get()))
       continue;
-    cycles += dim && inputs.size() == 1
+    bool isShared =
+        llvm::any_of(llvm::enumerate(product.extents), [&](auto other) {
+          return other.value() != 1 && !map.isFunctionOfDim(other.index());
+        });
+    cycles += dim && inputs.size() == 1 && isShared
                   ? cyclesOfTranspose * elementsOf(input->get())
                   : steps * product.lanes / loadsPerCycle;
   }

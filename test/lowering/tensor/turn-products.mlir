@@ -93,6 +93,25 @@ func.func @batch_of_any_size(%x: tensor<?x64x8xf32>, %w: tensor<?x8x32xf32>, %e:
   return %y : tensor<64x32x?xf32>
 }
 
+// A matrix for each pixel is read once, so it would be gathered along columns as well.
+// CHECK-LABEL: @matrices_of_pixels
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @matrices_of_pixels(%x: tensor<16x1x8xf32>, %w: tensor<8x32x16xf32>, %e: tensor<1x32x16xf32>)
+    -> tensor<1x32x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<1x32x16xf32>) -> tensor<1x32x16xf32>
+  %y = linalg.generic {indexing_maps = [#x, affine_map<(f, c, g, b) -> (b, c, g)>, #y],
+       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %w : tensor<16x1x8xf32>, tensor<8x32x16xf32>) outs(%start : tensor<1x32x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x32x16xf32>
+  return %y : tensor<1x32x16xf32>
+}
+
 // Rows and columns of unknown size are no better, for there may be one of them.
 // CHECK-LABEL: @all_of_any_size
 // CHECK-NOT: linalg.transpose
