@@ -8,6 +8,7 @@
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/EmitContraction.h"
 #include "lowering/loops/KernelWork.h"
+#include "lowering/loops/RegisterTile.h"
 #include "lowering/loops/RowMemory.h"
 #include "lowering/loops/RowProducts.h"
 #include "lowering/loops/RowTiles.h"
@@ -269,6 +270,7 @@ private:
                     OpFoldResult rows);
   void emitRow(ArrayRef<RowNest> nests, const Place &at, OpFoldResult row);
   void emitProduct(Step &step, const Place &at, OpFoldResult rows);
+  int64_t mostRowsOfRest() const;
 
   ImplicitLocOpBuilder &b;
   Block *body;
@@ -475,7 +477,16 @@ void Emitter::forEachPlace(Place at) {
   forEach(b, number(b, 0), end, 1, body);
 }
 
-// What is left of rows of unknown number is one tile that only the run knows
+// Of what is left of rows of unknown number, for each of which there is code.
+// Many rows are wide enough sums by half, and twice as many take four times the
+// code.
+int64_t Emitter::mostRowsOfRest() const {
+  return tile > mostExactRows
+             ? std::min<int64_t>(llvm::divideCeil(tile, 2), mostExactRows)
+             : tile - 1;
+}
+
+// What is left of rows of unknown number is in tiles that only the run knows
 // the height of: products have tiles of their own for it.
 void Emitter::forEachTile(Place at) {
   StringRef marks[] = {stepAttrName, innerAttrName};
@@ -517,15 +528,15 @@ void Emitter::forEachTile(Place at) {
                shared = multiply(b, multiply(b, isSome, isShort),
                                  minimum(b, whole, number(b, 1)));
   OpFoldResult begin = subtract(b, whole, multiply(b, shared, number(b, tile)));
-  OpFoldResult tail = subtract(b, extent, begin);
-  OpFoldResult first =
-      subtract(b, tail, multiply(b, shared, floorDivide(b, tail, 2)));
+  OpFoldResult tail = subtract(b, extent, begin),
+               parts = ceilDivide(b, tail, number(b, mostRowsOfRest())),
+               height = ceilDivide(b, tail, maximum(b, parts, number(b, 1)));
   tiles(number(b, 0), begin, tile);
   auto ofTail = [&](OpFoldResult i) {
-    at[tiled] = add(b, begin, multiply(b, i, first));
-    emitTile(at, minimum(b, first, subtract(b, extent, at[tiled])));
+    at[tiled] = add(b, begin, multiply(b, i, height));
+    emitTile(at, minimum(b, height, subtract(b, extent, at[tiled])));
   };
-  forEach(b, number(b, 0), add(b, isSome, shared), 1, ofTail, marks);
+  forEach(b, number(b, 0), parts, 1, ofTail, marks);
 }
 
 void Emitter::emitTile(const Place &at, OpFoldResult rows) {
@@ -594,7 +605,7 @@ static ContractionAttr withWiderTile(KernelOp product, int64_t rows,
 }
 
 // Where only the run knows how many rows there are, there are tiles for all
-// numbers below that of whole ones: one row takes as long as a few together.
+// numbers of them: one row takes as long as a few together.
 void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
   LoopRanges part;
   for (auto [loop, position] : llvm::enumerate(step.loops))
@@ -611,7 +622,7 @@ void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
   if (getConstantIntValue(rows))
     return emit(rows);
   part.isRest = true;
-  for (int64_t count = tile - 1; count > 0; --count) {
+  for (int64_t count = mostRowsOfRest(); count > 0; --count) {
     Value isCount =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, asValue(b, rows),
                               asValue(b, number(b, count)));
