@@ -337,7 +337,8 @@ def TurnProducts : Pass<"turn-products", "mlir::ModuleOp"> {
     %y = linalg.transpose ins(%t) permutation = [0, 2, 1]
     ```
     Vectors along the few columns would be mostly empty; along the rows they are full. Of convolutions to one map of each
-    group they would be gathered. Where a count of cycles finds it worth the moves, and lanes cannot lie along the sum.
+    group, or along a batch, they would be gathered. Where a count of cycles finds it worth the moves, and lanes cannot
+    lie along the sum; vectors never leave a batch of unknown size for another loop of unknown size.
     Attention's second product never has vectors across the rows of its softmax, all of which would be kept, where its
     channels fill vectors. After `propagate-layouts`, which knows better for what stands between convolutions.
   }];
@@ -577,7 +578,8 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     the body together then: in the latter case so many that multiplying takes longer than fetching. A computed operand
     whose rows share few sets of the cache is copied into panels in front of the kernel. Outer loops that all operands
     walk as one, as batch and sequence, are one loop of rows when `expand-kernels` writes it, and what is left of rows of
-    unknown number is a tile for each number below `tile`.
+    unknown number is in tiles of up to 8 rows or half of `tile`, for each number of which there is code. `tile` divides
+    the rows of an image where only the number of images is unknown, if nearly as many do, and then nothing is left.
 
     Rows of 1024 bytes at most go through a body without products together, too, as many as fill a quarter of L1 but no
     more than 64: each operation takes all of them, with lanes across those that are shorter than a vector. Longer ones

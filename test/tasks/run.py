@@ -47,7 +47,7 @@ ROWS = {
     "Conv of rows": ([node("Conv", "x w", pads=[1, 1])], normal(48, 64, 3)),
 }
 
-# Of [batch, 16, 40, 48].
+# Of [batch, 16, 40, 48]. Several constants have names.
 IMAGES = {
     "Conv 1x1": ([node("Conv", "x w"), node("Sigmoid", "conv")], normal(32, 16, 1, 1)),
     "Conv 3x3": ([node("Conv", "x w", pads=[1] * 4), node("Add", "conv x")], normal(16, 16, 3, 3)),
@@ -72,6 +72,8 @@ IMAGES = {
     "Resize": ([node("Resize", "x - w", mode="linear")], np.float32([1, 1, 1.5, 1.5])),
     "LRN": ([node("LRN", "x", size=5)], None),
     "Pad": ([node("Pad", "x w", mode="reflect")], np.int64([0, 0, 2, 3, 0, 0, 1, 2])),
+    "Pad, read by a window and beside it": ([node("Pad", "x p"), node("Conv", "pad w"), node("Add", "conv pad")],
+                                            {"w": normal(16, 16, 1, 1), "p": np.int64([0, 0, 2, 3, 0, 0, 1, 2])}),
 }
 
 # Of [time, batch, 32].
@@ -119,7 +121,7 @@ FAR = ["--mcpu=icelake-client", "--mattr=+amx-tile"] * ("avx512_vbmi2" in CPU an
 def build(nodes, constant, declared, sizes):
     def made():
         element = TensorProto.INT64 if nodes[-1].op_type == "ArgMax" else TensorProto.FLOAT
-        constants = {} if constant is None else {"w": constant}
+        constants = dict(constant) if isinstance(constant, dict) else {} if constant is None else {"w": constant}
         if "r" in nodes[0].input:
             constants["r"] = normal(1, constant.shape[1], 64)
         graph = helper.make_graph(
