@@ -190,8 +190,8 @@ static double exactSteps(ArrayRef<int64_t> range) {
   return double((way - (step > 0 ? 1 : -1)) / step + 1);
 }
 
-// As many elements as a size has, where a range counts from 0 to it, or from
-// any number to the sum of both.
+// As many elements as lie between the bounds of a range that counts by ones,
+// where that is a size: from 0 or from any other one to the sum of both.
 static Dim countTo(ValueRange range) {
   Sizes bounds;
   for (Value value : range)

@@ -52,8 +52,8 @@ struct Border {
 
 // The padded dimensions of `pad` when `map` reads its result, but for one that
 // vectors walk along by one or two elements: lanes outside are masked. Fails
-// unless each such dimension has one tap that walks over it, and where vectors
-// do, what is padded in front is known here.
+// unless each such dimension has one tap that walks over it, and what is padded
+// in front is known here where vectors do or the window begins further inside.
 mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
                                                         mlir::AffineMap map,
                                                         const LoopRoles &roles);

@@ -477,9 +477,9 @@ void Emitter::forEachPlace(Place at) {
   forEach(b, number(b, 0), end, 1, body);
 }
 
-// Of what is left of rows of unknown number, for each of which there is code.
-// Many rows are wide enough sums by half, and twice as many take four times the
-// code.
+// Of a tile of what is left of rows of unknown number: there is code for each
+// number of rows up to it, so for twice as many it is four times as much. Half
+// of many rows are enough sums to hide their latency, but for the narrowest.
 int64_t Emitter::mostRowsOfRest() const {
   return tile > mostExactRows
              ? std::min<int64_t>(llvm::divideCeil(tile, 2), mostExactRows)
@@ -521,7 +521,7 @@ void Emitter::forEachTile(Place at) {
   OpFoldResult whole =
       multiply(b, floorDivide(b, extent, tile), number(b, tile));
   OpFoldResult rest = subtract(b, extent, whole);
-  // A tile of all rows but one is as good as a whole one.
+  // All rows of a tile but one need no others beside them.
   OpFoldResult isSome = minimum(b, rest, number(b, 1)),
                isShort = minimum(b, number(b, 1),
                                  subtract(b, number(b, tile - 1), rest)),
@@ -605,7 +605,7 @@ static ContractionAttr withWiderTile(KernelOp product, int64_t rows,
 }
 
 // Where only the run knows how many rows there are, there are tiles for all
-// numbers of them: one row takes as long as a few together.
+// numbers up to mostRowsOfRest(): one row takes as long as a few together.
 void Emitter::emitProduct(Step &step, const Place &at, OpFoldResult rows) {
   LoopRanges part;
   for (auto [loop, position] : llvm::enumerate(step.loops))

@@ -76,10 +76,6 @@ void addInit(Group &group) {
 }
 
 void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
-  auto isFilter = [](Value input) {
-    return input.getDefiningOp<WinogradFilterOp>() != nullptr;
-  };
-  bool isFiltered = llvm::any_of(group.root.getDpsInputs(), isFilter);
   for (OpOperand *input : group.root.getDpsInputOperands()) {
     Operation *producer = input->get().getDefiningOp();
     if (producer && isStored(producer))
@@ -91,8 +87,8 @@ void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
     if (!pad || !ignoresPadding(group.root, input, pad))
       continue;
     FailureOr<SmallVector<Border>> borders = inferBorders(pad, map, roles);
-    if (failed(borders) ||
-        (isFiltered && ShapedType::isDynamicShape(pad.getStaticLow())))
+    if (failed(borders) || (ShapedType::isDynamicShape(pad.getStaticLow()) &&
+                            needsKnownFront(group.root, roles, *borders)))
       continue;
     tensor::PadOp rest =
         fillLongBorders(pad, group.root, roles, *borders, rows);

@@ -1,4 +1,5 @@
 #include "lowering/loops/Padding.h"
+#include "dialects/onnxc/Onnxc.h"
 #include "lowering/loops/RowTiles.h"
 #include "mlir/IR/Matchers.h"
 
@@ -87,6 +88,22 @@ bool ignoresPadding(linalg::GenericOp root, OpOperand *input,
     return isPaddedWithZeros(pad) && isZeroWith(element, argument);
   std::optional<TypedAttr> neutral = arith::getNeutralElement(update);
   return element == argument && neutral && isPaddedWith(pad, *neutral);
+}
+
+bool needsKnownFront(linalg::GenericOp root, const LoopRoles &roles,
+                     ArrayRef<Border> borders) {
+  constexpr int64_t farReach = 5;
+  auto isFilter = [](Value input) {
+    return input.getDefiningOp<WinogradFilterOp>() != nullptr;
+  };
+  bool isFiltered = llvm::any_of(root.getDpsInputs(), isFilter);
+  return isFiltered || llvm::any_of(borders, [&](const Border &border) {
+           int64_t taps = root.getStaticLoopRanges()[border.tap];
+           return ShapedType::isDynamic(border.low) && !roles.pixels.empty() &&
+                  border.pixel == roles.pixels.back() &&
+                  !isDepthwise(root, roles) &&
+                  (taps - 1) * border.dilation > farReach;
+         });
 }
 
 tensor::PadOp fillLongBorders(tensor::PadOp pad, linalg::GenericOp root,

@@ -10,6 +10,12 @@ namespace onnxc {
 bool ignoresPadding(mlir::linalg::GenericOp root, mlir::OpOperand *input,
                     mlir::tensor::PadOp pad);
 
+// Whether what is put in front of the image has to be known or filled in: tiles
+// of Winograd's method are cut there, and of a window that reaches far any row
+// of a tile might lack taps.
+bool needsKnownFront(mlir::linalg::GenericOp root, const LoopRoles &roles,
+                     llvm::ArrayRef<Border> borders);
+
 // Fills in what is around the image along the rows of tiles; windows are still
 // cut off along other dimensions. Returns what is left for the kernel to do.
 mlir::tensor::PadOp fillLongBorders(mlir::tensor::PadOp pad,

@@ -77,8 +77,9 @@ LogicalResult TileValues::trace(Value tensor, AffineMap position,
   }
   if (auto pad = tensor.getDefiningOp<tensor::PadOp>()) {
     AffineMap moved = positionInSource(pad, position);
+    bool isTraced = accesses.contains({pad.getSource(), moved});
     return failure(failed(trace(pad.getSource(), moved, root)) ||
-                   failed(skipFront(pad, moved)) ||
+                   (!isTraced && failed(skipFront(pad, moved))) ||
                    failed(addEdge(pad, moved)));
   }
   if (auto unpack = tensor.getDefiningOp<linalg::UnPackOp>()) {
@@ -116,9 +117,11 @@ OpFoldResult TileValues::frontOf(tensor::PadOp pad, unsigned dimension) {
                   : OpFoldResult();
 }
 
-// Moves back by those numbers of the run.
+// Moves back by those numbers of the run what is not the same everywhere.
 LogicalResult TileValues::skipFront(tensor::PadOp pad, AffineMap position) {
   auto argument = dyn_cast<BlockArgument>(pad.getSource());
+  if (!accesses.contains({pad.getSource(), position}))
+    return success();
   for (auto [i, low] : llvm::enumerate(pad.getStaticLow())) {
     if (!ShapedType::isDynamic(low))
       continue;

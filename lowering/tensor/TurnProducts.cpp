@@ -117,9 +117,16 @@ double vectorsOf(int64_t elements, const Product &product) {
   return std::min(whole, llvm::divideCeil(elements, product.lanes / 2) / 2.0);
 }
 
+// Whether a loop of these extents repeats what is read at `map`.
+bool isRepeated(AffineMap map, ArrayRef<int64_t> extents) {
+  return llvm::any_of(llvm::enumerate(extents), [&](auto loop) {
+    return loop.value() != 1 && !map.isFunctionOfDim(loop.index());
+  });
+}
+
 // Cycles where vectors lie along `loop`, but for moves of the result. What they
 // read whose elements lie apart there is moved once, or it is gathered in each
-// step where nothing is shared by rows. Constants lie as they should.
+// step where each is read once or along a batch. Constants lie as they should.
 double cyclesAlong(const Product &product, unsigned loop) {
   linalg::GenericOp root = product.root;
   double steps = vectorsOf(product.extents[loop], product);
@@ -133,11 +140,7 @@ double cyclesAlong(const Product &product, unsigned loop) {
     std::optional<int64_t> dim = dimensionAlong(map, loop);
     if (dim == map.getNumResults() - 1 || constantBehind(input->get()))
       continue;
-    bool isShared =
-        llvm::any_of(llvm::enumerate(product.extents), [&](auto other) {
-          return other.value() != 1 && !map.isFunctionOfDim(other.index());
-        });
-    cycles += dim && inputs.size() == 1 && isShared
+    cycles += dim && inputs.size() == 1 && isRepeated(map, product.extents)
                   ? cyclesOfTranspose * elementsOf(input->get())
                   : steps * product.lanes / loadsPerCycle;
   }
@@ -341,16 +344,13 @@ linalg::GenericOp factorsOf(linalg::GenericOp sum) {
       product.getNumDpsInputs() != 2)
     return {};
   SmallVector<int64_t> extents = product.getStaticLoopRanges();
-  auto isRepeated = [&](OpOperand *input) {
-    AffineMap map = product.getMatchingIndexingMap(input);
-    return llvm::any_of(llvm::enumerate(extents), [&](auto loop) {
-      return loop.value() != 1 && !map.isFunctionOfDim(loop.index());
-    });
+  auto repeats = [&](OpOperand *input) {
+    return isRepeated(product.getMatchingIndexingMap(input), extents);
   };
   Block *body = product.getBody();
   return isa<arith::MulFOp>(body->front()) &&
                  body->getOperations().size() == 2 &&
-                 llvm::any_of(product.getDpsInputOperands(), isRepeated)
+                 llvm::any_of(product.getDpsInputOperands(), repeats)
              ? product
              : linalg::GenericOp();
 }
