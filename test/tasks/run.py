@@ -115,7 +115,8 @@ ALL = [(ROWS, [None, 64, 256], ([1, 64, 256], ["n", 64, 256], ["n", "c", 256], [
        (LARGE, [2816, 3072], ([2816, 3072],))]
 # What is compiled for a core behind a mesh, if this one can run that.
 CPU = pathlib.Path("/proc/cpuinfo").read_text()
-FAR = ["--mcpu=icelake-client", "--mattr=+amx-tile"] * ("avx512_vbmi2" in CPU and "vaes" in CPU)
+FAR = ["--mcpu=sapphirerapids", "--mattr=-amx-tile,-amx-int8,-amx-bf16,-avx512fp16,-avx512bf16,-avxvnni"] * (
+    "avx512_vbmi2" in CPU and "vaes" in CPU)
 
 
 def build(nodes, constant, declared, sizes):
