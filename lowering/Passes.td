@@ -578,8 +578,8 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
     the body together then: in the latter case so many that multiplying takes longer than fetching. A computed operand
     whose rows share few sets of the cache is copied into panels in front of the kernel. Outer loops that all operands
     walk as one, as batch and sequence, are one loop of rows when `expand-kernels` writes it, and what is left of rows of
-    unknown number is in tiles of up to 8 rows or half of `tile`, for each number of which there is code. `tile` divides
-    the rows of an image where only the number of images is unknown, if nearly as many do, and then nothing is left.
+    unknown number is in tiles of fewer rows, at most 8 and half of larger tiles, for each number of which there is code.
+    `tile` divides the rows of an image where only the number of images is unknown, if nearly as many do: nothing is left.
 
     Rows of 1024 bytes at most go through a body without products together, too, as many as fill a quarter of L1 but no
     more than 64: each operation takes all of them, with lanes across those that are shorter than a vector. Longer ones

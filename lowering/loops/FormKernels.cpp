@@ -94,7 +94,7 @@ void addInputs(Group &group, const LoopRoles &roles, int64_t rows) {
         fillLongBorders(pad, group.root, roles, *borders, rows);
     if (!rest)
       continue;
-    // What follows the root may read the padding as well, and that is there.
+    // Others that read the padding, as an epilogue may, read a tensor of it.
     if (!rest->hasOneUse()) {
       rest = cast<tensor::PadOp>(OpBuilder(group.root).clone(*rest));
       input->set(rest);

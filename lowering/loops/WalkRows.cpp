@@ -254,12 +254,15 @@ void ContractionEmitter::walkDynamicRows(ArrayRef<int> steps, Tile tile) {
   };
   // A fold begins with the first row.
   std::optional<int64_t> front = getConstantIntValue(window->front);
-  bool beginsInside = front && *front <= 0, mayBegin = !front && nest.fold;
-  if (!beginsInside)
-    single(number(b, 0), mayBegin ? begin : outside);
+  OpFoldResult before = outside; // of the rows outside, one after another
+  if (front && *front <= 0)
+    before = number(b, 0);
+  else if (!front && nest.fold)
+    before = begin;
+  single(number(b, 0), before);
   walkRowRange(steps, tile, begin, end);
-  if (beginsInside || mayBegin)
-    single(mayBegin ? begin : number(b, 0), outside);
+  if (before != outside)
+    single(before, outside);
 }
 
 // Whether a tile may hold rows that lack a tap.
