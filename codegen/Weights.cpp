@@ -52,6 +52,8 @@ Error writeValue(mlir::ElementsAttr value, raw_ostream &stream) {
   };
   if (auto filter = dyn_cast<TransformedFilterAttr>(value))
     return succeeded(filter.write(write)) ? Error::success() : missing();
+  if (auto matrix = dyn_cast<QuarteredMatrixAttr>(value))
+    return succeeded(matrix.write(write)) ? Error::success() : missing();
   if (auto packed = dyn_cast<PackedAttr>(value))
     return succeeded(packed.write(write)) ? Error::success() : missing();
   auto resource = dyn_cast<mlir::DenseResourceElementsAttr>(value);

@@ -99,6 +99,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createDropSmallFactors());
   pm.addPass(createShareConstants());
   pm.addPass(createTransformFilters());
+  pm.addPass(createQuarterMatrices());
   pm.addPass(createPackLayouts());
   pm.addPass(createScaleFilters());
 }

@@ -421,6 +421,17 @@ def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }
 
+def QuarterMatrices : Pass<"quarter-matrices", "mlir::ModuleOp"> {
+  let summary = "Stores constant matrices as the quarters that Strassen's products read where that is faster";
+  let description = [{
+    A product of many rows with a constant matrix takes seven products of quarters instead of eight (Strassen, 1969), but
+    sums of rows in front and of products behind them, and the matrix takes 7/4 of the bytes: a count of cycles chooses.
+    Two rows share their rounding errors, and an infinity or a NaN in one of them is one in both. Not with strict
+    numerics, not for small code (-Os), and not where only the run knows how many rows there are.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
+}
+
 def OrderRows : Pass<"order-rows", "mlir::ModuleOp"> {
   let summary = "Lets norms over the channels of an image walk it pixel by pixel";
   let description = [{

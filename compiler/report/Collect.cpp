@@ -105,7 +105,7 @@ void addNodes(Location location, llvm::StringSet<> &seen,
 bool isShared(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() ||
          isa<linalg::FillOp, linalg::UnPackOp, tensor::EmptyOp,
-             WinogradFilterOp>(op);
+             WinogradFilterOp, QuarteredMatrixOp>(op);
 }
 
 std::vector<ReportNode> nodesOf(Operation *region) {

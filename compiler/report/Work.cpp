@@ -1,5 +1,6 @@
 #include "compiler/report/Work.h"
 #include "dialects/onnxc/Onnxc.h"
+#include "lowering/loops/Strassen.h"
 #include "lowering/loops/Winograd.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -87,6 +88,16 @@ std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule,
                   llvm::divideCeil(extents[conv->row], tile) *
                   llvm::divideCeil(extents[conv->column], tile);
   return 2 * points * tiles * extents[conv->input] * extents[conv->output];
+}
+
+// The products of quarters; sums of rows and of products are few beside them.
+std::optional<int64_t> executedOf(linalg::GenericOp op, StrassenAttr schedule) {
+  FailureOr<ConstantProduct> product = matchConstantProduct(op);
+  if (failed(product))
+    return std::nullopt;
+  return 2 * StrassenAttr::points * product->pairs() *
+         (product->extent(product->summed) / 2) *
+         schedule.halfOfColumns(product->extent(product->column));
 }
 
 //===-- Padding -------------------------------------------------------------//
@@ -490,6 +501,11 @@ Method methodOfKernel(KernelOp kernel) {
                         hasFixedImage(kernel) ? "tile rows" : "tiles at once",
                         tileOf(schedule.getProduct())),
             ""};
+  if (auto schedule = dyn_cast<StrassenAttr>(attribute))
+    return {"Strassen's product",
+            fmt::format("{} pairs of rows, {}", schedule.getPairs(),
+                        tileOf(schedule.getProduct())),
+            ""};
   if (auto schedule = dyn_cast<RowsAttr>(attribute)) {
     std::string loops = fmt::format("{} outer loops", schedule.getOuter());
     bool hasProducts = !kernel.getBodyBlock()->getOps<KernelOp>().empty();
@@ -581,16 +597,21 @@ bool isSumOfProducts(linalg::GenericOp op) {
 Work countWork(Operation *region, KnownSizes &sizes) {
   Work work;
   auto kernel = dyn_cast<KernelOp>(region);
-  auto winograd =
-      kernel ? dyn_cast<WinogradAttr>(kernel.getSchedule()) : WinogradAttr();
+  auto fewerOf = [&](linalg::GenericOp op,
+                     ArrayRef<int64_t> extents) -> std::optional<int64_t> {
+    if (!kernel || !op || !op.getNumReductionLoops())
+      return std::nullopt;
+    if (auto schedule = dyn_cast<WinogradAttr>(kernel.getSchedule()))
+      return executedOf(op, schedule, extents);
+    if (auto schedule = dyn_cast<StrassenAttr>(kernel.getSchedule()))
+      return executedOf(op, schedule);
+    return std::nullopt;
+  };
   region->walk([&](linalg::LinalgOp op) {
     SmallVector<int64_t> extents = sizes.loopsOf(op);
     work.flops += flopsOfBody(op) * product(extents);
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-    std::optional<int64_t> fewer =
-        winograd && generic && op.getNumReductionLoops()
-            ? executedOf(generic, winograd, extents)
-            : std::nullopt;
+    std::optional<int64_t> fewer = fewerOf(generic, extents);
     int64_t executed =
         fewer.value_or(flopsOfBody(op) * iterationsInside(op, extents, sizes));
     work.executed += executed;

@@ -3,6 +3,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -151,6 +152,18 @@ std::optional<SmallVector<double>> floatsOf(ElementsAttr value) {
   if (numbers.size() == 1)
     numbers.assign(value.getNumElements(), double(numbers[0]));
   return numbers;
+}
+
+bool areWhole(ElementsAttr value) {
+  SmallVector<char> storage;
+  ArrayRef<char> bytes = bytesOf(value, storage);
+  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    float number;
+    std::memcpy(&number, bytes.data() + at, sizeof(number));
+    if (number != std::rint(number))
+      return false;
+  }
+  return true;
 }
 
 std::optional<SmallVector<int64_t>> constantInts(Value value) {

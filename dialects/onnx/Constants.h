@@ -19,6 +19,10 @@ std::optional<llvm::SmallVector<int64_t>> constantInts(mlir::Value value);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr value);
 std::optional<llvm::SmallVector<double>> constantFloats(mlir::Value value);
 
+// Whether all elements of an f32 constant are whole numbers: a quantized
+// network's, whose sums are exact as they are.
+bool areWhole(mlir::ElementsAttr value);
+
 // How many bytes an element has; 0 for what is no number.
 int64_t elementBytes(mlir::Type element);
 

@@ -40,6 +40,21 @@ def WinogradFilterOp : OnnxcOp<"winograd_filter", [Pure]> {
   let assemblyFormat = "$transformed `,` $schedule attr-dict `:` type($transformed) `->` type($filter)";
 }
 
+def QuarteredMatrixOp : OnnxcOp<"quartered_matrix", [Pure]> {
+  let summary = "The constant matrix of a product that is stored as Strassen's quarters";
+  let description = [{
+    Like `winograd_filter` it says what the weights were and is never run. `transformed` is [7][panels][half of the
+    sum][columns of a panel].
+
+    ```mlir
+    %w = onnxc.quartered_matrix %u, <pairs = 64, product = <...>> : tensor<7x12x384x32xf32> -> tensor<768x768xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$transformed, StrassenAttr:$schedule);
+  let results = (outs AnyRankedTensor:$matrix);
+  let assemblyFormat = "$transformed `,` $schedule attr-dict `:` type($transformed) `->` type($matrix)";
+}
+
 def CreepOp : OnnxcOp<"creep", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
   let summary = "A position that advances by few elements";
   let description = [{

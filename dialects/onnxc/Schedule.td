@@ -55,6 +55,26 @@ def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def StrassenAttr : AttrDef<OnnxcDialect, "Strassen"> {
+  let mnemonic = "strassen";
+  let summary = "A product with a constant matrix in seven products of quarters of both";
+  let description = [{
+    Of two rows and two halves of the sum, with two halves of the columns: seven multiplications instead of eight
+    (Strassen, Gaussian elimination is not optimal, 1969), by matrix products with the schedule `product` on blocks of
+    `pairs` pairs of rows.
+  }];
+  let parameters = (ins "int64_t":$pairs, "::onnxc::ContractionAttr":$product);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    static constexpr int64_t points = 7;
+    // So many of all columns are the first half: whole vectors of them.
+    static int64_t halfOf(int64_t columns, int64_t vector) {
+      return ::llvm::alignTo(::llvm::divideCeil(columns, 2), vector);
+    }
+    int64_t halfOfColumns(int64_t columns) const { return halfOf(columns, getProduct().getVector()); }
+  }];
+}
+
 def LinesAttr : AttrDef<OnnxcDialect, "Lines"> {
   let mnemonic = "lines";
   let summary = "A convolution and the pool that reads it, by way of a line buffer";

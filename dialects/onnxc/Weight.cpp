@@ -90,6 +90,89 @@ TransformedFilterAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
   return success();
 }
 
+ShapedType QuarteredMatrixAttr::getType() const {
+  ShapedType matrix = getMatrix().getShapedType();
+  int64_t half = getSchedule().halfOfColumns(matrix.getDimSize(getColumns())),
+          width = getSchedule().getProduct().getColumns();
+  return RankedTensorType::get({StrassenAttr::points,
+                                int64_t(llvm::divideCeil(half, width)),
+                                matrix.getDimSize(getSummed()) / 2, width},
+                               matrix.getElementType());
+}
+
+LogicalResult
+QuarteredMatrixAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                            ElementsAttr matrix, int64_t summed,
+                            int64_t columns, StrassenAttr schedule) {
+  auto type = dyn_cast<RankedTensorType>(matrix.getType());
+  if (!type || !type.getElementType().isF32() ||
+      !isa<DenseResourceElementsAttr, DenseElementsAttr>(matrix) ||
+      matrix.isSplat())
+    return emitError() << "expected f32 elements of its own";
+  auto isDimension = [&](int64_t dim) {
+    return dim >= 0 && dim < type.getRank();
+  };
+  if (!isDimension(summed) || !isDimension(columns) || summed == columns ||
+      type.getNumElements() !=
+          type.getDimSize(summed) * type.getDimSize(columns) ||
+      type.getDimSize(summed) % 2)
+    return emitError() << "expected a matrix with an even number of rows";
+  if (schedule.getProduct().getColumns() < 1)
+    return emitError() << "expected columns";
+  return success();
+}
+
+LogicalResult
+QuarteredMatrixAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
+  ShapedType type = getMatrix().getShapedType(), result = getType();
+  SmallVector<char> storage;
+  ArrayRef<char> bytes = bytesOf(getMatrix(), storage);
+  if (bytes.size() != type.getNumElements() * sizeof(float))
+    return failure();
+  int64_t columns = type.getDimSize(getColumns()),
+          halfOfSum = result.getDimSize(2), width = result.getDimSize(3),
+          half = getSchedule().halfOfColumns(columns);
+  SmallVector<int64_t> strides = computeStrides(type.getShape());
+  int64_t down = strides[getSummed()], across = strides[getColumns()];
+  auto element = [&](bool lower, bool right, int64_t row,
+                     int64_t column) -> double {
+    row += lower ? halfOfSum : 0;
+    column += right ? half : 0;
+    if (column >= columns)
+      return 0;
+    float value;
+    std::memcpy(&value, bytes.data() + (row * down + column * across) * 4, 4);
+    return value;
+  };
+  // What M1 to M7 are multiplied with: a quarter, or two of them.
+  struct Term {
+    bool lower, right;
+    double sign;
+  };
+  static constexpr Term terms[][2] = {
+      {{0, 0, 1}, {1, 1, 1}},  {{0, 0, 1}, {0, 0, 0}}, {{0, 1, 1}, {1, 1, -1}},
+      {{1, 0, 1}, {0, 0, -1}}, {{1, 1, 1}, {0, 0, 0}}, {{0, 0, 1}, {0, 1, 1}},
+      {{1, 0, 1}, {1, 1, 1}}};
+  std::vector<float> panel(halfOfSum * width);
+  for (const auto &[one, other] : terms)
+    for (int64_t first = 0; first < half; first += width) {
+      for (int64_t row = 0; row < halfOfSum; ++row)
+        for (int64_t i = 0; i < width; ++i) {
+          int64_t column = first + i;
+          auto valueOf = [&](const Term &term) {
+            return term.sign == 0 || column >= half
+                       ? 0
+                       : term.sign *
+                             element(term.lower, term.right, row, column);
+          };
+          panel[row * width + i] = valueOf(one) + valueOf(other);
+        }
+      sink({reinterpret_cast<const char *>(panel.data()),
+            panel.size() * sizeof(float)});
+    }
+  return success();
+}
+
 RankedTensorType PackedAttr::typeOf(ShapedType value, ArrayRef<int64_t> outer,
                                     int64_t tiled, int64_t columns) {
   SmallVector<int64_t> shape = applyPermutation(value.getShape(), outer);

@@ -48,6 +48,30 @@ def TransformedFilterAttr : AttrDef<OnnxcDialect, "TransformedFilter", [Elements
   }];
 }
 
+def QuarteredMatrixAttr : AttrDef<OnnxcDialect, "QuarteredMatrix", [ElementsAttrInterface]> {
+  let mnemonic = "quartered_matrix";
+  let summary = "A constant matrix as Strassen's seven products read it";
+  let description = [{
+    Sums and differences of the quarters of `matrix`, whose dimensions but `summed` and `columns` have size one, as
+    `schedule` reads them: [7][panels][half of the sum][columns of a panel], filled up with zeros. They take 7/4 of the
+    bytes, so they are calculated, in f64, only as stage `object` writes them.
+
+    ```mlir
+    // tensor<7x12x384x32xf32>
+    #onnxc.quartered_matrix<dense_resource<w> : tensor<768x768xf32>, summed = 0, columns = 1, <pairs = 64, product = <...>>>
+    ```
+  }];
+  let parameters = (ins "::mlir::ElementsAttr":$matrix, "int64_t":$summed, "int64_t":$columns,
+    "::onnxc::StrassenAttr":$schedule);
+  let assemblyFormat = "`<` $matrix `,` `summed` `=` $summed `,` `columns` `=` $columns `,` $schedule `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::mlir::ShapedType getType() const;
+    // Gives `sink` the bytes, row-major, in pieces; fails where the matrix has none.
+    ::llvm::LogicalResult write(::llvm::function_ref<void(::llvm::ArrayRef<char>)> sink) const;
+  }];
+}
+
 def PackedAttr : AttrDef<OnnxcDialect, "Packed", [ElementsAttrInterface]> {
   let mnemonic = "packed";
   let summary = "A constant as a linalg.pack would leave it";

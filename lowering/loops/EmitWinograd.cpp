@@ -130,7 +130,7 @@ LogicalResult WinogradEmitter::emit() {
     return kernel.emitOpError("expected elementwise operations around the "
                               "convolution");
   zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  if (part != WinogradPart::Products) {
+  if (part != TransformPart::Products) {
     grid = memref::AllocaOp::create(
         b, MemRefType::get({side * side, lanes}, b.getF32Type()),
         b.getI64IntegerAttr(lanes * 4));
@@ -200,7 +200,7 @@ void WinogradEmitter::forEachGroup(OpFoldResult batch,
 void WinogradEmitter::forEachBlock(
     OpFoldResult from, OpFoldResult to, int64_t step,
     llvm::function_ref<void(OpFoldResult)> body) {
-  if (part != WinogradPart::Whole)
+  if (part != TransformPart::Whole)
     return body(from);
   auto loop = scf::ForOp::create(b, asValue(b, from), asValue(b, to),
                                  asValue(b, number(b, step)));
@@ -216,14 +216,14 @@ void WinogradEmitter::forEachBlock(
 void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
                             OpFoldResult count,
                             llvm::function_ref<void()> products) {
-  auto has = [&](WinogradPart step) {
-    return part == WinogradPart::Whole || part == step;
+  auto has = [&](TransformPart step) {
+    return part == TransformPart::Whole || part == step;
   };
-  if (has(WinogradPart::Inputs))
+  if (has(TransformPart::Inputs))
     transformInputs(batch, first, count);
-  if (has(WinogradPart::Products))
+  if (has(TransformPart::Products))
     products();
-  if (has(WinogradPart::Outputs))
+  if (has(TransformPart::Outputs))
     transformOutputs(batch, first, count);
 }
 
@@ -327,70 +327,14 @@ void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
 
 //===--- products ------------------------------------------------------------//
 
-// Scratch as one matrix per point.
-Value WinogradEmitter::matrices(Value scratch, OpFoldResult rows,
-                                int64_t columns) {
-  int64_t pitch = cast<MemRefType>(scratch.getType()).getDimSize(1);
-  int64_t size = getConstantIntValue(rows).value_or(ShapedType::kDynamic);
-  auto view = MemRefType::get(
-      {side * side, size, columns}, b.getF32Type(),
-      StridedLayoutAttr::get(b.getContext(), 0, {pitch, columns, 1}));
-  auto index = [&](int64_t value) { return number(b, value); };
-  return memref::ReinterpretCastOp::create(
-      b, view, scratch, index(0),
-      ArrayRef<OpFoldResult>{index(side * side), rows, index(columns)},
-      ArrayRef<OpFoldResult>{index(pitch), index(columns), index(1)});
-}
-
 // One contraction kernel whose batches are the points.
 void WinogradEmitter::multiply(OpFoldResult tiles) {
-  int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output),
-          points = side * side;
   auto filter = conv.filter->get().getDefiningOp<WinogradFilterOp>();
   auto packed = cast<BlockArgument>(filter.getTransformed());
-  SmallVector<Value> operands = {matrices(transformed, tiles, inputs),
-                                 arguments[packed.getArgNumber()],
-                                 matrices(products, tiles, outputs)};
-  auto product = KernelOp::create(b, schedule.getProduct(),
-                                  ArrayRef(operands).take_front(2),
-                                  ArrayRef(operands).take_back(1));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = product.getBodyBlock();
-    b.setInsertionPointToStart(body);
-    Value whole = tensor::EmptyOp::create(
-        b, ArrayRef<int64_t>{points, inputs, outputs}, b.getF32Type());
-    Value weights = linalg::UnPackOp::create(
-        b, body->getArgument(1), whole, ArrayRef<int64_t>{2},
-        ArrayRef<OpFoldResult>{
-            b.getIndexAttr(schedule.getProduct().getColumns())},
-        ArrayRef<int64_t>{0, 2, 1});
-    Value none = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
-    Value start =
-        linalg::FillOp::create(b, none, body->getArgument(2)).getResult(0);
-    AffineExpr p, m, n, k;
-    bindDims(b.getContext(), p, m, n, k);
-    AffineMap maps[] = {AffineMap::get(4, 0, {p, m, k}, b.getContext()),
-                        AffineMap::get(4, 0, {p, k, n}, b.getContext()),
-                        AffineMap::get(4, 0, {p, m, n}, b.getContext())};
-    using utils::IteratorType;
-    IteratorType kinds[] = {IteratorType::parallel, IteratorType::parallel,
-                            IteratorType::parallel, IteratorType::reduction};
-    auto sum = linalg::GenericOp::create(
-        b, start.getType(), ValueRange{body->getArgument(0), weights},
-        ValueRange{start}, maps, kinds,
-        [](OpBuilder &nested, Location loc, ValueRange values) {
-          Value term = arith::MulFOp::create(nested, loc, values[0], values[1]);
-          linalg::YieldOp::create(
-              nested, loc,
-              arith::AddFOp::create(nested, loc, values[2], term).getResult());
-        });
-    KernelYieldOp::create(b, sum.getResult(0));
-  }
-  llvm::LogicalResult emitted = emitContraction(b, product, operands);
-  assert(succeeded(emitted) && "a matrix product has no epilogue");
-  (void)emitted;
-  product.erase();
+  int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
+  emitPointProducts(
+      b, schedule.getProduct(), {transformed, tiles, inputs, inputs},
+      arguments[packed.getArgNumber()], {products, tiles, outputs, outputs});
 }
 
 //===--- outputs -------------------------------------------------------------//
@@ -559,9 +503,6 @@ void WinogradEmitter::storeWindow(ArrayRef<OpFoldResult> at,
 
 } // namespace winograd
 
-// Points that lie a multiple of a page apart would share sets of the cache.
-static constexpr int64_t gap = 16;
-
 SmallVector<RankedTensorType> winogradScratch(linalg::GenericOp root,
                                               WinogradAttr schedule) {
   SquareConvolution conv = *matchSquareConvolution(root);
@@ -572,7 +513,7 @@ SmallVector<RankedTensorType> winogradScratch(linalg::GenericOp root,
   int64_t tiles = schedule.getTileRows() * inRow;
   auto matrix = [&](unsigned channel) {
     return RankedTensorType::get(
-        {(tile + 2) * (tile + 2), tiles * conv.extent(channel) + gap},
+        {(tile + 2) * (tile + 2), tiles * conv.extent(channel) + pointGap},
         Float32Type::get(root.getContext()));
   };
   return {matrix(conv.input), matrix(conv.output)};
@@ -585,7 +526,7 @@ bool isOneBlock(linalg::GenericOp root, WinogradAttr schedule) {
 }
 
 LogicalResult emitWinograd(ImplicitLocOpBuilder &b, KernelOp kernel,
-                           ValueRange arguments, WinogradPart part) {
+                           ValueRange arguments, TransformPart part) {
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   FailureOr<SquareConvolution> conv =
       failed(root) ? FailureOr<SquareConvolution>(failure())

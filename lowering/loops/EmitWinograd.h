@@ -1,6 +1,6 @@
 // Vector code of a 3x3 convolution by Winograd's filtering.
 #pragma once
-#include "dialects/onnxc/Onnxc.h"
+#include "lowering/loops/PointProducts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -14,13 +14,11 @@ winogradScratch(mlir::linalg::GenericOp root, WinogradAttr schedule);
 // Whether all tiles go through each step together, in one block.
 bool isOneBlock(mlir::linalg::GenericOp root, WinogradAttr schedule);
 
-// The steps of a block, which follow each other.
-enum class WinogradPart { Whole, Inputs, Products, Outputs };
-
 // Emits a part of what `kernel` computes; its body holds the convolution as it
 // is, with an onnxc.winograd_filter for a filter. The outputs are the
 // convolution's and the scratch.
 llvm::LogicalResult emitWinograd(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
-                                 mlir::ValueRange arguments, WinogradPart part);
+                                 mlir::ValueRange arguments,
+                                 TransformPart part);
 
 } // namespace onnxc

@@ -9,6 +9,7 @@
 #include "lowering/loops/EmitLines.h"
 #include "lowering/loops/EmitPack.h"
 #include "lowering/loops/EmitRows.h"
+#include "lowering/loops/EmitStrassen.h"
 #include "lowering/loops/KernelWork.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/SharedFunctions.h"
@@ -54,13 +55,17 @@ int64_t scratchCount(KernelOp kernel) {
   });
 }
 
-// The calls that a kernel becomes. Where a Winograd kernel is one block, all
-// workers do a step of it together before they go on to the next one.
-SmallVector<WinogradPart> partsOf(KernelOp kernel, TargetAttr target) {
-  using enum WinogradPart;
-  auto schedule = dyn_cast<WinogradAttr>(kernel.getSchedule());
-  if (schedule && hasThreads(target) &&
-      isOneBlock(*findContraction(kernel), schedule))
+// The calls that a kernel becomes. Where Winograd's or Strassen's is one block,
+// all workers do a step of it together before they go on to the next one.
+SmallVector<TransformPart> partsOf(KernelOp kernel, TargetAttr target) {
+  using enum TransformPart;
+  auto isDivided = [&](auto schedule) {
+    return schedule && hasThreads(target) &&
+           isOneBlock(*findContraction(kernel), schedule);
+  };
+  Attribute schedule = kernel.getSchedule();
+  if (isDivided(dyn_cast<WinogradAttr>(schedule)) ||
+      isDivided(dyn_cast<StrassenAttr>(schedule)))
     return {Inputs, Products, Outputs};
   return {Whole};
 }
@@ -167,8 +172,8 @@ private:
       if (isSameKernel(kernel, other))
         return parts;
     Functions made;
-    SmallVector<WinogradPart> parts = partsOf(kernel, target);
-    for (WinogradPart part : parts) {
+    SmallVector<TransformPart> parts = partsOf(kernel, target);
+    for (TransformPart part : parts) {
       OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
       auto function = func::FuncOp::create(
           builder, kernel.getLoc(), functionName("k_", kernel.getLoc()), type);
@@ -193,7 +198,7 @@ private:
   }
 
   LogicalResult emitBody(KernelOp kernel, func::FuncOp function,
-                         WinogradPart part) {
+                         TransformPart part) {
     Block *entry = function.addEntryBlock();
     auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), entry);
     if (failed(emitLoops(b, kernel, entry->getArguments(), part)))
@@ -203,7 +208,7 @@ private:
   }
 
   LogicalResult emitLoops(ImplicitLocOpBuilder &b, KernelOp kernel,
-                          ValueRange arguments, WinogradPart part) {
+                          ValueRange arguments, TransformPart part) {
     if (isa<ContractionAttr>(kernel.getSchedule())) {
       if (!turningLoop(kernel, target))
         return emitContraction(b, kernel, arguments);
@@ -212,6 +217,8 @@ private:
     }
     if (isa<WinogradAttr>(kernel.getSchedule()))
       return emitWinograd(b, kernel, arguments, part);
+    if (isa<StrassenAttr>(kernel.getSchedule()))
+      return emitStrassen(b, kernel, arguments, part);
     if (isa<SquaresAttr>(kernel.getSchedule()))
       return emitPack(b, kernel, arguments);
     if (isa<RowsAttr>(kernel.getSchedule()))

@@ -5,6 +5,7 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/BehindViews.h"
 #include "lowering/loops/Contraction.h"
+#include "lowering/loops/EmitStrassen.h"
 #include "lowering/loops/EmitWinograd.h"
 #include "lowering/loops/NarrowEpilogues.h"
 #include "lowering/loops/PackColumns.h"
@@ -438,12 +439,18 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     addEpilogue(group, root, *roles, schedule.getVector(), group.last,
                 group.position);
     leaveViewsOutside(group);
-    for (Operation *op : group.ops)
+    for (Operation *op : group.ops) {
+      if (auto matrix = dyn_cast<QuarteredMatrixOp>(op)) {
+        leaveFoldsOutside(group, group.last->getResult(0), IsFold());
+        return outline(group, matrix.getSchedule(),
+                       strassenScratch(root, matrix.getSchedule()));
+      }
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();
         takeFolds(group, *roles, filtering.getTile());
         return outline(group, filtering, winogradScratch(root, filtering));
       }
+    }
     // A packed operand has decided how wide the tile is.
     int64_t panel =
         schedule.getColumns() / panelsOfTile(schedule, target, shape);

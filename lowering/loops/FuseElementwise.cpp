@@ -224,6 +224,11 @@ bool isFoldOfTiles(OpOperand *operand) {
           consumer.getMatchingIndexingMap(operand).getResults().back())
     return false;
   auto canFold = [&](linalg::GenericOp root) {
+    bool isQuartered = llvm::any_of(root.getDpsInputs(), [](Value input) {
+      return input.getDefiningOp<QuarteredMatrixOp>() != nullptr;
+    });
+    if (isQuartered)
+      return false;
     bool isFiltered = llvm::any_of(root.getDpsInputs(), [](Value input) {
       return input.getDefiningOp<WinogradFilterOp>() != nullptr;
     });

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace onnxc {
 
 bool isStored(Operation *op) {
-  return isa<linalg::UnPackOp, WinogradFilterOp>(op);
+  return isa<linalg::UnPackOp, WinogradFilterOp, QuarteredMatrixOp>(op);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 #include "lowering/loops/Winograd.h"
 #include "lowering/Estimate.h"
 #include "lowering/loops/Bandwidth.h"
-#include "lowering/loops/RegisterTile.h"
+#include "lowering/loops/PointProducts.h"
 #include "lowering/loops/RowTiles.h"
 #include "lowering/memory/EntryFormulas.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -48,18 +48,6 @@ bool isWindowIndex(AffineExpr index, linalg::GenericOp root, unsigned &pixel,
   if (isReduction(pixel))
     std::swap(pixel, tap);
   return !isReduction(pixel) && isReduction(tap);
-}
-
-bool isMultiplyAdd(linalg::GenericOp root) {
-  Block *body = root.getBody();
-  auto sum =
-      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  if (!sum || body->getOperations().size() != 3 || !sum.getType().isF32())
-    return false;
-  Value start = root.getRegionOutputArgs()[0];
-  Value product = sum.getLhs() == start ? sum.getRhs() : sum.getLhs();
-  return (sum.getLhs() == start || sum.getRhs() == start) &&
-         isa_and_nonnull<arith::MulFOp>(product.getDefiningOp());
 }
 
 struct Image {
@@ -165,20 +153,6 @@ Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
   int64_t block = rowsOfFewestBlocks(rows, rowBytes, weights, target);
   best.tileRows = std::max(best.tileRows, block);
   return best;
-}
-
-// The weights of all points come by between two uses of one.
-ContractionAttr productSchedule(const SquareConvolution &conv,
-                                TargetAttr target, int64_t tile, int64_t rows) {
-  ContractionShape shape{};
-  shape.rows = rows;
-  shape.columns = conv.extent(conv.output);
-  shape.elementBits = 32;
-  shape.taps = shape.reduction = shape.streamed = conv.extent(conv.input);
-  shape.weightBytes =
-      (tile + 2) * (tile + 2) * shape.columns * shape.reduction * 4;
-  shape.rowStride = shape.reduction * 4;
-  return chooseSchedule(target.getContext(), target, shape);
 }
 
 } // namespace
@@ -293,9 +267,9 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
       continue;
     best = cost;
     int64_t block = chooseBlocks(conv, large, tile, perCycle, target).tileRows;
-    ContractionAttr product =
-        productSchedule(conv, target, tile,
-                        block * (large.isFixed ? large.tileColumns(tile) : 1));
+    ContractionAttr product = scheduleOf(
+        {(tile + 2) * (tile + 2), inputs, outputs},
+        block * (large.isFixed ? large.tileColumns(tile) : 1), target);
     // Whole register tiles in all blocks but the last one.
     if (!large.isFixed && block > product.getRows())
       block -= block % product.getRows();

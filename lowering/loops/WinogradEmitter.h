@@ -21,7 +21,7 @@ class WinogradEmitter {
 public:
   WinogradEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                   mlir::ValueRange arguments, const SquareConvolution &conv,
-                  WinogradPart part)
+                  TransformPart part)
       : b(b), kernel(kernel), arguments(arguments), conv(conv), part(part),
         schedule(cast<WinogradAttr>(kernel.getSchedule())),
         tile(schedule.getTile()), side(tile + 2),
@@ -111,8 +111,6 @@ private:
   mlir::Value isBelow(mlir::OpFoldResult index, mlir::OpFoldResult end);
   mlir::Value isInside(mlir::OpFoldResult at, int64_t before, int64_t length,
                        mlir::OpFoldResult size);
-  mlir::Value matrices(mlir::Value scratch, mlir::OpFoldResult rows,
-                       int64_t columns);
   llvm::SmallVector<mlir::Value>
   ifInside(mlir::Value inside, unsigned results,
            llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
@@ -121,7 +119,7 @@ private:
   KernelOp kernel;
   llvm::SmallVector<mlir::Value> arguments;
   SquareConvolution conv;
-  WinogradPart part;
+  TransformPart part;
   WinogradAttr schedule;
   int64_t tile, side, lanes;
   mlir::VectorType type;

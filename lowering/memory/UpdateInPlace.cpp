@@ -27,7 +27,7 @@ namespace {
 bool storesOnce(KernelOp kernel) {
   if (auto schedule = dyn_cast<ContractionAttr>(kernel.getSchedule()))
     return !schedule.getDepth();
-  return isa<WinogradAttr>(kernel.getSchedule());
+  return isa<WinogradAttr, StrassenAttr>(kernel.getSchedule());
 }
 
 // Whether all that is made of `input` up to `result` is elementwise, so that

@@ -38,19 +38,6 @@ void turnImage(const SquareConvolution &conv) {
   root.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
-// Whole numbers are a quantized network's, whose sums are exact as they are.
-bool isWhole(ElementsAttr filter) {
-  SmallVector<char> storage;
-  ArrayRef<char> bytes = bytesOf(filter, storage);
-  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
-    float weight;
-    std::memcpy(&weight, bytes.data() + at, sizeof(weight));
-    if (weight != std::rint(weight))
-      return false;
-  }
-  return true;
-}
-
 void transform(linalg::GenericOp root, TargetAttr target) {
   FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
   // A kernel is formed for certain only where roles are inferred.
@@ -73,7 +60,7 @@ void transform(linalg::GenericOp root, TargetAttr target) {
         << "few channels or pixels: a direct convolution is as fast";
     return;
   }
-  if (isWhole(value))
+  if (areWhole(value))
     return;
   OpBuilder builder(constant);
   Value source = arith::ConstantOp::create(

@@ -1,0 +1,22 @@
+// Vector code of a product by Strassen's method.
+#pragma once
+#include "lowering/loops/PointProducts.h"
+
+namespace onnxc {
+
+// The buffers that such a kernel needs beside its output: sums of rows and
+// products, as types of tensors.
+llvm::SmallVector<mlir::RankedTensorType>
+strassenScratch(mlir::linalg::GenericOp root, StrassenAttr schedule);
+
+// Whether all rows go through each step together, in one block.
+bool isOneBlock(mlir::linalg::GenericOp root, StrassenAttr schedule);
+
+// Emits a part of what `kernel` computes; its body holds the product as it is,
+// with an onnxc.quartered_matrix for a matrix. The outputs are the product's
+// and the scratch.
+llvm::LogicalResult emitStrassen(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
+                                 mlir::ValueRange arguments,
+                                 TransformPart part);
+
+} // namespace onnxc

@@ -1,0 +1,37 @@
+// Strassen's method for products with a constant matrix: quarters of both are
+// multiplied seven times instead of eight (Gaussian elimination is not optimal,
+// 1969). Two rows that follow each other, with halves of their sum, are a
+// quarter's row; so what a row costs in rounding errors, its neighbour shares.
+#pragma once
+#include "lowering/loops/Contraction.h"
+
+namespace onnxc {
+
+// A product whose result is rows of columns, by the loops of its generic.
+struct ConstantProduct {
+  mlir::linalg::GenericOp root;
+  mlir::OpOperand *left, *matrix;
+  llvm::SmallVector<unsigned> pixels; // whose product are the rows, in order
+  unsigned summed, column;
+  int64_t extent(unsigned loop) const {
+    return mlir::linalg::GenericOp(root).getStaticLoopRanges()[loop];
+  }
+  int64_t rows() const {
+    int64_t rows = 1;
+    for (unsigned loop : pixels)
+      rows *= extent(loop);
+    return rows;
+  }
+  int64_t pairs() const { return llvm::divideCeil(rows(), 2); }
+};
+
+// Fails unless `root` multiplies rows of f32 by a matrix that all rows share,
+// sizes are known, and the sum has two halves.
+mlir::FailureOr<ConstantProduct>
+matchConstantProduct(mlir::linalg::GenericOp root);
+
+// The schedule that a count of cycles and bytes finds faster than the product
+// itself; null where none is.
+StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target);
+
+} // namespace onnxc

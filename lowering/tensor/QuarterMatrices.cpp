@@ -1,0 +1,69 @@
+#include "dialects/onnx/Constants.h"
+#include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/Missed.h"
+#include "lowering/Passes.h"
+#include "lowering/loops/Strassen.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace onnxc {
+#define GEN_PASS_DEF_QUARTERMATRICES
+#include "lowering/Passes.h.inc"
+
+namespace {
+
+void quarter(linalg::GenericOp root, TargetAttr target) {
+  FailureOr<ConstantProduct> product = matchConstantProduct(root);
+  // What pads its rows is read with the contraction itself.
+  if (failed(product) || product->left->get().getDefiningOp<tensor::PadOp>())
+    return;
+  OpOperand *matrix = product->matrix;
+  auto constant = matrix->get().getDefiningOp<arith::ConstantOp>();
+  auto value =
+      constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
+  if (!value || value.isSplat())
+    return;
+  StrassenAttr schedule = chooseStrassen(*product, target);
+  if (!schedule)
+    return;
+  if (isSmall(root->getParentOfType<ModuleOp>())) {
+    missed(root, "quarter-matrices")
+        << "quartered matrices take 7/4 of the bytes: small code was asked for";
+    return;
+  }
+  if (areWhole(value))
+    return;
+  AffineMap map = root.getMatchingIndexingMap(matrix);
+  auto dimensionOf = [&](unsigned loop) {
+    return *map.getResultPosition(getAffineDimExpr(loop, root.getContext()));
+  };
+  OpBuilder builder(constant);
+  Value source = arith::ConstantOp::create(
+      builder, constant.getLoc(),
+      QuarteredMatrixAttr::get(builder.getContext(), value,
+                               dimensionOf(product->summed),
+                               dimensionOf(product->column), schedule));
+  matrix->set(QuarteredMatrixOp::create(builder, constant.getLoc(),
+                                        constant.getType(), source, schedule));
+  if (constant->use_empty())
+    constant.erase();
+}
+
+struct QuarterMatrices : impl::QuarterMatricesBase<QuarterMatrices> {
+  void runOnOperation() override {
+    if (isStrict(getOperation()))
+      return;
+    auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
+    SmallVector<linalg::GenericOp> roots;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op.getNumReductionLoops())
+        roots.push_back(op);
+    });
+    for (linalg::GenericOp root : roots)
+      quarter(root, target);
+  }
+};
+
+} // namespace
+} // namespace onnxc
