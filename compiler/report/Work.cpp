@@ -91,13 +91,17 @@ std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule,
 }
 
 // The products of quarters; sums of rows and of products are few beside them.
-std::optional<int64_t> executedOf(linalg::GenericOp op, StrassenAttr schedule) {
+std::optional<int64_t> executedOf(linalg::GenericOp op, StrassenAttr schedule,
+                                  ArrayRef<int64_t> extents) {
   FailureOr<ConstantProduct> product = matchConstantProduct(op);
   if (failed(product))
     return std::nullopt;
-  return 2 * StrassenAttr::points * product->pairs() *
-         (product->extent(product->summed) / 2) *
-         schedule.halfOfColumns(product->extent(product->column));
+  int64_t rows = 1;
+  for (unsigned loop : product->pixels)
+    rows *= extents[loop];
+  return 2 * StrassenAttr::points * int64_t(llvm::divideCeil(rows, 2)) *
+         (extents[product->summed] / 2) *
+         schedule.halfOfColumns(extents[product->column]);
 }
 
 //===-- Padding -------------------------------------------------------------//
@@ -604,7 +608,7 @@ Work countWork(Operation *region, KnownSizes &sizes) {
     if (auto schedule = dyn_cast<WinogradAttr>(kernel.getSchedule()))
       return executedOf(op, schedule, extents);
     if (auto schedule = dyn_cast<StrassenAttr>(kernel.getSchedule()))
-      return executedOf(op, schedule);
+      return executedOf(op, schedule, extents);
     return std::nullopt;
   };
   region->walk([&](linalg::LinalgOp op) {

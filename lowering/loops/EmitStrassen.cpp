@@ -1,6 +1,10 @@
 // Blocks of pairs of rows go through three steps while they are in L2: sums of
 // the quarters of two rows, seven products, and sums of these with the
 // epilogue.
+//
+// Rows of unknown number may be too few to be pairs. The same quarters hold
+// what a single row needs, in as many multiplications as the product has:
+// left: (a1 + a2) B11 + a2 (B21 - B11), right: a1 (B12 - B22) + (a1 + a2) B22.
 #include "lowering/loops/EmitStrassen.h"
 #include "lowering/loops/ContractionNest.h"
 #include "lowering/loops/EmitContraction.h"
@@ -9,7 +13,10 @@
 #include "lowering/loops/Strassen.h"
 #include "lowering/loops/TileValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -18,11 +25,59 @@ namespace onnxc {
 
 namespace {
 
-// Rows of the sums that lie a multiple of a page apart would share sets of the
+// The matrices that few rows are multiplied with: of the seven, M2's to M5's.
+constexpr int64_t firstOfFew = 1, pointsOfFew = 4;
+
+// As many few rows as there is scratch for.
+int64_t mostFewRows(StrassenAttr schedule) {
+  return schedule.getPairs() * StrassenAttr::points / pointsOfFew;
+}
+
+// Rows of sums that lie a multiple of a page apart would share sets of the
 // first cache.
 int64_t pitchOf(int64_t elements) {
   constexpr int64_t page = 1024;
   return elements % page ? elements : elements + pointGap;
+}
+
+// A size of the run, or of all runs.
+OpFoldResult sizeOfLoop(ImplicitLocOpBuilder &b, const ConstantProduct &product,
+                        unsigned loop, AffineMap position, Value buffer) {
+  int64_t extent = product.extent(loop);
+  if (!ShapedType::isDynamic(extent))
+    return number(b, extent);
+  return memref::DimOp::create(
+             b, buffer, *position.getResultPosition(b.getAffineDimExpr(loop)))
+      .getResult();
+}
+
+// The memory of seven points as that of the points of few rows.
+Value fewPoints(ImplicitLocOpBuilder &b, Value memory) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t apart = type.getNumElements() / pointsOfFew / pointGap * pointGap;
+  auto view = MemRefType::get({pointsOfFew, apart}, b.getF32Type());
+  auto index = [&](int64_t value) -> OpFoldResult { return number(b, value); };
+  return memref::ReinterpretCastOp::create(
+      b, view, memory, index(0),
+      ArrayRef<OpFoldResult>{index(pointsOfFew), index(apart)},
+      ArrayRef<OpFoldResult>{index(apart), index(1)});
+}
+
+// Some of the points of a packed matrix.
+Value pointsFrom(ImplicitLocOpBuilder &b, Value packed, int64_t first,
+                 int64_t count) {
+  auto type = cast<MemRefType>(packed.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.front() = count;
+  SmallVector<int64_t> strides = computeStrides(shape);
+  int64_t offset = first * strides.front();
+  auto view =
+      MemRefType::get(shape, type.getElementType(),
+                      StridedLayoutAttr::get(b.getContext(), offset, strides));
+  return memref::ReinterpretCastOp::create(
+      b, view, packed, number(b, offset),
+      getAsIndexOpFoldResult(b.getContext(), shape),
+      getAsIndexOpFoldResult(b.getContext(), strides));
 }
 
 class StrassenEmitter {
@@ -42,20 +97,39 @@ public:
         output(b, arguments, loopCount, product.column, lanes, lanes),
         sums(arguments.take_back(2)[0]), products(arguments.take_back(2)[1]) {}
 
-  LogicalResult emit();
+  LogicalResult emit(RowCount count);
 
 private:
   using Loops = SmallVector<OpFoldResult>;
   LogicalResult trace();
+  void emitBlocks(ArrayRef<RowTiles> groups);
+  void emitBlocksOfRun();
   void block(OpFoldResult first, OpFoldResult count,
              llvm::function_ref<void()> multiplyRows);
-  void multiply(int64_t rows);
-  void sumRows(OpFoldResult pair, OpFoldResult at);
-  void sumProducts(OpFoldResult pair, OpFoldResult at);
-  void finish(Value sum, const Loops &loops, Cell cell);
+  void multiply(OpFoldResult rows);
+  void emitFewRows();
   Loops loopsOf(OpFoldResult row);
+  bool isAlwaysEven();
+  void sumPair(OpFoldResult pair, OpFoldResult at);
+  void sumRow(OpFoldResult row);
+  void finishPair(OpFoldResult pair, OpFoldResult at);
+  void finishRow(OpFoldResult row);
+  Value quarter(Loops &row, OpFoldResult first, bool isRight, Cell cell);
+  void storePoints(OpFoldResult row, OpFoldResult column,
+                   ArrayRef<Value> points, Cell cell);
+  SmallVector<Value> loadPoints(OpFoldResult row, OpFoldResult column,
+                                int64_t points);
+  void finish(Value sum, const Loops &loops, Cell cell);
+  void finishHalves(Loops &row, OpFoldResult column, Value leftSum,
+                    Value rightSum, std::optional<Cell> right);
+  void alongSum(llvm::function_ref<void(OpFoldResult, Cell)> body);
+  // Columns of the right half may end before those of the left one.
+  void alongColumns(
+      llvm::function_ref<void(OpFoldResult, std::optional<Cell>)> body);
   void forEach(OpFoldResult from, OpFoldResult to, int64_t step,
                llvm::function_ref<void(OpFoldResult)> body);
+  Value plus(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+  Value minus(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
   void forget() {
     left.forgetLoads();
     output.forgetLoads();
@@ -72,26 +146,175 @@ private:
   unsigned loopCount;
   TileValues left, output;
   Value sums, products;
-  AffineMap resultPosition, position;
+  AffineMap position; // of the result
   Value result;
   BlockArgument destination;
+  SmallVector<OpFoldResult> sizes; // of the pixel loops
+  OpFoldResult rows;
 };
 
 LogicalResult StrassenEmitter::trace() {
   linalg::GenericOp root = product.root;
-  resultPosition = root.getIndexingMapsArray().back();
   result = kernel.getYielded()[0];
   FailureOr<AffineMap> found = positionOfYielded(result, root);
   if (failed(found))
     return failure();
   position = *found;
   destination = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  rows = number(b, 1);
+  for (unsigned loop : product.pixels) {
+    sizes.push_back(sizeOfLoop(b, product, loop, position,
+                               arguments[destination.getArgNumber()]));
+    rows = onnxc::multiply(b, rows, sizes.back());
+  }
   return success(
       succeeded(left.trace(product.left->get(),
                            root.getMatchingIndexingMap(product.left), root)) &&
-      succeeded(output.trace(root.getDpsInits()[0], resultPosition, root)) &&
+      succeeded(output.trace(root.getDpsInits()[0],
+                             root.getIndexingMapsArray().back(), root)) &&
       succeeded(output.trace(result, position, root)) &&
       succeeded(output.trace(destination, position, root)));
+}
+
+LogicalResult StrassenEmitter::emit(RowCount count) {
+  if (failed(trace()))
+    return kernel.emitOpError("expected elementwise operations around the "
+                              "product");
+  if (count == RowCount::Few)
+    emitFewRows();
+  else if (product.rows())
+    emitBlocks(balancedTiles(product.pairs(), schedule.getPairs()));
+  else
+    emitBlocksOfRun();
+  return success();
+}
+
+//===--- blocks --------------------------------------------------------------//
+
+// Of one or two sizes, of which the products have code for each.
+void StrassenEmitter::emitBlocks(ArrayRef<RowTiles> groups) {
+  const RowTiles &large = groups.front(), &small = groups.back();
+  auto multiplyRows = [&](int64_t rows) { multiply(number(b, rows)); };
+  if (part != TransformPart::Whole)
+    return block(number(b, 0), number(b, large.rows),
+                 [&] { multiplyRows(large.rows); });
+  int64_t larger = groups.size() > 1 ? large.count : 0;
+  auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
+                                 asValue(b, number(b, larger + small.count)),
+                                 asValue(b, number(b, 1)));
+  loop->setAttr(stepAttrName, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  OpFoldResult index = loop.getInductionVar();
+  OpFoldResult first = onnxc::multiply(b, index, number(b, small.rows));
+  if (!larger)
+    return block(first, number(b, small.rows),
+                 [&] { multiplyRows(small.rows); });
+  first = add(b, first, minimum(b, index, number(b, larger)));
+  Value isLarge = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                        loop.getInductionVar(),
+                                        asValue(b, number(b, larger)));
+  Value count =
+      arith::SelectOp::create(b, isLarge, asValue(b, number(b, large.rows)),
+                              asValue(b, number(b, small.rows)));
+  block(first, count, [&] {
+    auto branch = scf::IfOp::create(b, isLarge, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    multiplyRows(large.rows);
+    b.setInsertionPointToStart(branch.elseBlock());
+    multiplyRows(small.rows);
+  });
+}
+
+// As many blocks as there must be, whose sizes differ by one pair at most.
+void StrassenEmitter::emitBlocksOfRun() {
+  OpFoldResult pairs = ceilDivide(b, rows, number(b, 2)),
+               blocks = ceilDivide(b, pairs, number(b, schedule.getPairs()));
+  auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
+                                 asValue(b, blocks), asValue(b, number(b, 1)));
+  loop->setAttr(stepAttrName, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto beginOf = [&](OpFoldResult block) -> OpFoldResult {
+    return arith::DivUIOp::create(b,
+                                  asValue(b, onnxc::multiply(b, block, pairs)),
+                                  asValue(b, blocks))
+        .getResult();
+  };
+  OpFoldResult index = loop.getInductionVar(), first = beginOf(index),
+               count = subtract(b, beginOf(add(b, index, number(b, 1))), first);
+  block(first, count, [&] { multiply(count); });
+}
+
+// Of pairs of rows.
+void StrassenEmitter::block(OpFoldResult first, OpFoldResult count,
+                            llvm::function_ref<void()> multiplyRows) {
+  auto has = [&](TransformPart step) {
+    return part == TransformPart::Whole || part == step;
+  };
+  if (has(TransformPart::Inputs))
+    forEach(number(b, 0), count, 1,
+            [&](OpFoldResult at) { sumPair(add(b, first, at), at); });
+  if (has(TransformPart::Products))
+    multiplyRows();
+  if (has(TransformPart::Outputs))
+    forEach(number(b, 0), count, 1,
+            [&](OpFoldResult at) { finishPair(add(b, first, at), at); });
+}
+
+void StrassenEmitter::multiply(OpFoldResult rows) {
+  auto matrix = product.matrix->get().getDefiningOp<QuarteredMatrixOp>();
+  auto packed = cast<BlockArgument>(matrix.getTransformed());
+  emitPointProducts(
+      b, schedule.getProduct(), {sums, rows, halfOfSum, pitchOf(halfOfSum)},
+      arguments[packed.getArgNumber()], {products, rows, half, pitchOf(half)});
+}
+
+void StrassenEmitter::emitFewRows() {
+  if (part == TransformPart::Inputs)
+    return forEach(number(b, 0), rows, 1,
+                   [&](OpFoldResult row) { sumRow(row); });
+  if (part == TransformPart::Outputs)
+    return forEach(number(b, 0), rows, 1,
+                   [&](OpFoldResult row) { finishRow(row); });
+  auto matrix = product.matrix->get().getDefiningOp<QuarteredMatrixOp>();
+  auto packed = cast<BlockArgument>(matrix.getTransformed());
+  emitPointProducts(
+      b, schedule.getProduct(),
+      {fewPoints(b, sums), rows, halfOfSum, pitchOf(halfOfSum)},
+      pointsFrom(b, arguments[packed.getArgNumber()], firstOfFew, pointsOfFew),
+      {fewPoints(b, products), rows, half, pitchOf(half)});
+}
+
+//===--- rows ----------------------------------------------------------------//
+
+// The loops at a row, of which all pixel loops count.
+StrassenEmitter::Loops StrassenEmitter::loopsOf(OpFoldResult row) {
+  Loops loops(loopCount, number(b, 0));
+  OpFoldResult rest = row;
+  for (size_t i = product.pixels.size(); i-- > 0;) {
+    if (isConstantIntValue(sizes[i], 1))
+      continue;
+    bool isOutermost =
+        llvm::all_of(ArrayRef(sizes).take_front(i), [](OpFoldResult size) {
+          return isConstantIntValue(size, 1);
+        });
+    if (isOutermost) {
+      loops[product.pixels[i]] = rest;
+      break;
+    }
+    Value place = asValue(b, rest), size = asValue(b, sizes[i]);
+    loops[product.pixels[i]] =
+        arith::RemUIOp::create(b, place, size).getResult();
+    rest = arith::DivUIOp::create(b, place, size).getResult();
+  }
+  return loops;
+}
+
+bool StrassenEmitter::isAlwaysEven() {
+  std::optional<int64_t> known = getConstantIntValue(rows);
+  return known && *known % 2 == 0;
 }
 
 void StrassenEmitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
@@ -105,203 +328,155 @@ void StrassenEmitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
   forget();
 }
 
-LogicalResult StrassenEmitter::emit() {
-  if (failed(trace()))
-    return kernel.emitOpError("expected elementwise operations around the "
-                              "product");
-  std::vector<RowTiles> groups =
-      balancedTiles(product.pairs(), schedule.getPairs());
-  const RowTiles &large = groups.front(), &small = groups.back();
-  if (part != TransformPart::Whole) {
-    block(number(b, 0), number(b, large.rows), [&] { multiply(large.rows); });
-    return success();
-  }
-  int64_t larger = groups.size() > 1 ? large.count : 0;
-  auto loop = scf::ForOp::create(b, asValue(b, number(b, 0)),
-                                 asValue(b, number(b, larger + small.count)),
-                                 asValue(b, number(b, 1)));
-  loop->setAttr(stepAttrName, b.getUnitAttr());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  OpFoldResult index = loop.getInductionVar();
-  OpFoldResult first = onnxc::multiply(b, index, number(b, small.rows));
-  if (!larger) {
-    block(first, number(b, small.rows), [&] { multiply(small.rows); });
-    return success();
-  }
-  first = add(b, first, minimum(b, index, number(b, larger)));
-  Value isLarge = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                        loop.getInductionVar(),
-                                        asValue(b, number(b, larger)));
-  Value count =
-      arith::SelectOp::create(b, isLarge, asValue(b, number(b, large.rows)),
-                              asValue(b, number(b, small.rows)));
-  block(first, count, [&] {
-    auto branch = scf::IfOp::create(b, isLarge, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    multiply(large.rows);
-    b.setInsertionPointToStart(branch.elseBlock());
-    multiply(small.rows);
-  });
-  return success();
-}
-
-// Of pairs of rows.
-void StrassenEmitter::block(OpFoldResult first, OpFoldResult count,
-                            llvm::function_ref<void()> multiplyRows) {
-  auto has = [&](TransformPart step) {
-    return part == TransformPart::Whole || part == step;
-  };
-  if (has(TransformPart::Inputs))
-    forEach(number(b, 0), count, 1,
-            [&](OpFoldResult at) { sumRows(add(b, first, at), at); });
-  if (has(TransformPart::Products))
-    multiplyRows();
-  if (has(TransformPart::Outputs))
-    forEach(number(b, 0), count, 1,
-            [&](OpFoldResult at) { sumProducts(add(b, first, at), at); });
-}
-
-void StrassenEmitter::multiply(int64_t rows) {
-  auto matrix = product.matrix->get().getDefiningOp<QuarteredMatrixOp>();
-  auto packed = cast<BlockArgument>(matrix.getTransformed());
-  emitPointProducts(b, schedule.getProduct(),
-                    {sums, number(b, rows), halfOfSum, pitchOf(halfOfSum)},
-                    arguments[packed.getArgNumber()],
-                    {products, number(b, rows), half, pitchOf(half)});
-}
-
-// The loops at a row, of which all pixel loops count.
-StrassenEmitter::Loops StrassenEmitter::loopsOf(OpFoldResult row) {
-  Loops loops(loopCount, number(b, 0));
-  SmallVector<unsigned> pixels = llvm::to_vector(llvm::make_filter_range(
-      product.pixels, [&](unsigned loop) { return product.extent(loop) > 1; }));
-  Value rest = asValue(b, row);
-  while (pixels.size() > 1) {
-    unsigned loop = pixels.pop_back_val();
-    Value extent = asValue(b, number(b, product.extent(loop)));
-    loops[loop] = arith::RemUIOp::create(b, rest, extent).getResult();
-    rest = arith::DivUIOp::create(b, rest, extent);
-  }
-  if (!pixels.empty())
-    loops[pixels.front()] = rest;
-  return loops;
-}
-
-// What M1 to M7 are of two rows, the first one's quarters above.
-void StrassenEmitter::sumRows(OpFoldResult pair, OpFoldResult at) {
-  OpFoldResult above = onnxc::multiply(b, pair, number(b, 2)),
-               below = add(b, above, number(b, 1));
-  // The last row may have no neighbour and be its own: what it adds to the
-  // row's sums, they take away again.
-  if (product.rows() % 2)
-    below = minimum(b, below, number(b, product.rows() - 1));
-  SmallVector<Loops> rows = {loopsOf(above), loopsOf(below)};
-  OpFoldResult begin = onnxc::multiply(b, at, number(b, pitchOf(halfOfSum)));
-  AffineMap map =
-      linalg::GenericOp(product.root).getMatchingIndexingMap(product.left);
-  auto sum = [&](OpFoldResult first, Cell cell) {
-    auto quarter = [&](unsigned row, bool isRight) {
-      left.forgetLoads();
-      rows[row][product.summed] =
-          isRight ? add(b, first, number(b, halfOfSum)) : first;
-      return left.at(product.left->get(), map, rows[row], cell);
-    };
-    Value a11 = quarter(0, false), a12 = quarter(0, true),
-          a21 = quarter(1, false), a22 = quarter(1, true);
-    auto plus = [&](Value x, Value y) -> Value {
-      return arith::AddFOp::create(b, x, y);
-    };
-    auto minus = [&](Value x, Value y) -> Value {
-      return arith::SubFOp::create(b, x, y);
-    };
-    Value points[] = {plus(a11, a22),  plus(a21, a22), a11, a22, plus(a11, a12),
-                      minus(a21, a11), minus(a12, a22)};
-    Value offset = asValue(b, add(b, begin, first));
-    for (auto [point, value] : llvm::enumerate(points)) {
-      Value place[] = {asValue(b, number(b, point)), offset};
-      if (cell.mask)
-        vector::MaskedStoreOp::create(b, sums, place, cell.mask, value);
-      else
-        vector::StoreOp::create(b, value, sums, place);
-    }
-  };
+void StrassenEmitter::alongSum(
+    llvm::function_ref<void(OpFoldResult, Cell)> body) {
   int64_t whole = halfOfSum / lanes * lanes;
   forEach(number(b, 0), number(b, whole), lanes,
-          [&](OpFoldResult first) { sum(first, Cell()); });
+          [&](OpFoldResult first) { body(first, Cell()); });
   if (whole == halfOfSum)
     return;
   Cell rest;
   rest.mask = firstLanes(b, lanes, number(b, halfOfSum - whole));
-  sum(number(b, whole), rest);
+  body(number(b, whole), rest);
 }
 
-// Columns of the right half may end before those of the left one.
-void StrassenEmitter::sumProducts(OpFoldResult pair, OpFoldResult at) {
-  OpFoldResult above = onnxc::multiply(b, pair, number(b, 2)),
-               below = add(b, above, number(b, 1));
-  Loops first = loopsOf(above), second = loopsOf(below);
-  OpFoldResult begin = onnxc::multiply(b, at, number(b, pitchOf(half)));
+void StrassenEmitter::alongColumns(
+    llvm::function_ref<void(OpFoldResult, std::optional<Cell>)> body) {
   int64_t right = columns - half, whole = right / lanes * lanes;
-  auto sum = [&](OpFoldResult column, std::optional<Cell> ofRight) {
-    SmallVector<Value> m;
-    Value offset = asValue(b, add(b, begin, column));
-    for (int64_t point = 0; point < StrassenAttr::points; ++point)
-      m.push_back(vector::LoadOp::create(
-          b, type, products, ValueRange{asValue(b, number(b, point)), offset}));
-    auto plus = [&](Value x, Value y) -> Value {
-      return arith::AddFOp::create(b, x, y);
-    };
-    auto minus = [&](Value x, Value y) -> Value {
-      return arith::SubFOp::create(b, x, y);
-    };
-    // Rows of the left columns, and of the right ones.
-    Value values[2][2] = {
-        {plus(minus(plus(m[0], m[3]), m[4]), m[6]), plus(m[1], m[3])},
-        {plus(m[2], m[4]), plus(plus(minus(m[0], m[1]), m[2]), m[5])}};
-    auto finishRow = [&](Loops &loops, unsigned row) {
-      for (bool isRight : {false, true}) {
-        if (isRight && !ofRight)
-          continue;
-        loops[product.column] =
-            isRight ? add(b, column, number(b, half)) : column;
-        finish(values[isRight][row], loops, isRight ? *ofRight : Cell());
-      }
-    };
-    finishRow(first, 0);
-    if (product.rows() % 2 == 0)
-      return finishRow(second, 1);
-    Value exists =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, asValue(b, below),
-                              asValue(b, number(b, product.rows())));
+  forEach(number(b, 0), number(b, whole), lanes,
+          [&](OpFoldResult column) { body(column, Cell()); });
+  if (whole < right) {
+    Cell rest;
+    rest.mask = firstLanes(b, lanes, number(b, right - whole));
+    body(number(b, whole), rest);
+    whole += lanes;
+  }
+  if (whole < half)
+    forEach(number(b, whole), number(b, half), lanes,
+            [&](OpFoldResult column) { body(column, std::nullopt); });
+}
+
+// A vector of half of a row's sum.
+Value StrassenEmitter::quarter(Loops &row, OpFoldResult first, bool isRight,
+                               Cell cell) {
+  left.forgetLoads();
+  row[product.summed] = isRight ? add(b, first, number(b, halfOfSum)) : first;
+  AffineMap map =
+      linalg::GenericOp(product.root).getMatchingIndexingMap(product.left);
+  return left.at(product.left->get(), map, row, cell);
+}
+
+void StrassenEmitter::storePoints(OpFoldResult row, OpFoldResult column,
+                                  ArrayRef<Value> points, Cell cell) {
+  OpFoldResult begin = onnxc::multiply(b, row, number(b, pitchOf(halfOfSum)));
+  Value memory = points.size() == pointsOfFew ? fewPoints(b, sums) : sums;
+  for (auto [point, value] : llvm::enumerate(points)) {
+    Value place[] = {asValue(b, number(b, point)),
+                     asValue(b, add(b, begin, column))};
+    if (cell.mask)
+      vector::MaskedStoreOp::create(b, memory, place, cell.mask, value);
+    else
+      vector::StoreOp::create(b, value, memory, place);
+  }
+}
+
+SmallVector<Value> StrassenEmitter::loadPoints(OpFoldResult row,
+                                               OpFoldResult column,
+                                               int64_t points) {
+  OpFoldResult begin = onnxc::multiply(b, row, number(b, pitchOf(half)));
+  Value memory = points == pointsOfFew ? fewPoints(b, products) : products;
+  return llvm::map_to_vector(llvm::seq(points), [&](int64_t point) -> Value {
+    Value place[] = {asValue(b, number(b, point)),
+                     asValue(b, add(b, begin, column))};
+    return vector::LoadOp::create(b, type, memory, place);
+  });
+}
+
+// What M1 to M7 are made of two rows, the first one's quarters above.
+void StrassenEmitter::sumPair(OpFoldResult pair, OpFoldResult at) {
+  OpFoldResult first = onnxc::multiply(b, pair, number(b, 2)),
+               second = add(b, first, number(b, 1));
+  // The last row may have no neighbour and be its own: what it adds to the
+  // row's sums, they take away again.
+  if (!isAlwaysEven())
+    second = minimum(b, second, subtract(b, rows, number(b, 1)));
+  Loops above = loopsOf(first), below = loopsOf(second);
+  alongSum([&](OpFoldResult column, Cell cell) {
+    Value a11 = quarter(above, column, false, cell),
+          a12 = quarter(above, column, true, cell),
+          a21 = quarter(below, column, false, cell),
+          a22 = quarter(below, column, true, cell);
+    storePoints(at, column,
+                {plus(a11, a22), plus(a21, a22), a11, a22, plus(a11, a12),
+                 minus(a21, a11), minus(a12, a22)},
+                cell);
+  });
+}
+
+void StrassenEmitter::sumRow(OpFoldResult row) {
+  Loops loops = loopsOf(row);
+  alongSum([&](OpFoldResult column, Cell cell) {
+    Value a1 = quarter(loops, column, false, cell),
+          a2 = quarter(loops, column, true, cell), both = plus(a1, a2);
+    storePoints(row, column, {both, a1, a2, both}, cell);
+  });
+}
+
+void StrassenEmitter::finishPair(OpFoldResult pair, OpFoldResult at) {
+  OpFoldResult first = onnxc::multiply(b, pair, number(b, 2)),
+               second = add(b, first, number(b, 1));
+  Loops above = loopsOf(first), below = loopsOf(second);
+  alongColumns([&](OpFoldResult column, std::optional<Cell> right) {
+    SmallVector<Value> m = loadPoints(at, column, StrassenAttr::points);
+    finishHalves(above, column, plus(minus(plus(m[0], m[3]), m[4]), m[6]),
+                 plus(m[2], m[4]), right);
+    Value leftSum = plus(m[1], m[3]),
+          rightSum = plus(plus(minus(m[0], m[1]), m[2]), m[5]);
+    if (isAlwaysEven())
+      return finishHalves(below, column, leftSum, rightSum, right);
+    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                         asValue(b, second), asValue(b, rows));
     auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     forget();
-    finishRow(second, 1);
+    finishHalves(below, column, leftSum, rightSum, right);
     forget();
-  };
-  forEach(number(b, 0), number(b, whole), lanes,
-          [&](OpFoldResult column) { sum(column, Cell()); });
-  if (whole < right) {
-    Cell rest;
-    rest.mask = firstLanes(b, lanes, number(b, right - whole));
-    sum(number(b, whole), rest);
-    whole += lanes;
-  }
-  forEach(number(b, whole), number(b, half), lanes,
-          [&](OpFoldResult column) { sum(column, std::nullopt); });
+  });
+}
+
+void StrassenEmitter::finishRow(OpFoldResult row) {
+  Loops loops = loopsOf(row);
+  alongColumns([&](OpFoldResult column, std::optional<Cell> right) {
+    SmallVector<Value> m = loadPoints(row, column, pointsOfFew);
+    finishHalves(loops, column, plus(m[0], m[2]), plus(m[1], m[3]), right);
+  });
+}
+
+void StrassenEmitter::finishHalves(Loops &row, OpFoldResult column,
+                                   Value leftSum, Value rightSum,
+                                   std::optional<Cell> right) {
+  row[product.column] = column;
+  finish(leftSum, row, Cell());
+  if (!right)
+    return;
+  row[product.column] = add(b, column, number(b, half));
+  finish(rightSum, row, *right);
 }
 
 void StrassenEmitter::finish(Value sum, const Loops &loops, Cell cell) {
   output.forgetLoads();
   linalg::GenericOp root = product.root;
-  Value start = output.at(root.getDpsInits()[0], resultPosition, loops, cell);
-  output.known[root.getResult(0)] = arith::AddFOp::create(b, start, sum);
+  Value start = output.at(root.getDpsInits()[0],
+                          root.getIndexingMapsArray().back(), loops, cell);
+  output.known[root.getResult(0)] = plus(start, sum);
   output.store(output.at(result, position, loops, cell), destination, position,
                loops, cell);
   output.known.clear();
+}
+
+ConstantProduct productOf(KernelOp kernel) {
+  return *matchConstantProduct(*findContraction(kernel));
 }
 
 } // namespace
@@ -320,18 +495,40 @@ SmallVector<RankedTensorType> strassenScratch(linalg::GenericOp root,
 }
 
 bool isOneBlock(linalg::GenericOp root, StrassenAttr schedule) {
-  return matchConstantProduct(root)->pairs() <= schedule.getPairs();
+  ConstantProduct product = *matchConstantProduct(root);
+  return product.rows() && product.pairs() <= schedule.getPairs();
+}
+
+bool mayHaveFewRows(KernelOp kernel) {
+  return isa<StrassenAttr>(kernel.getSchedule()) && !productOf(kernel).rows();
+}
+
+Value hasFewRows(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange buffers) {
+  ConstantProduct product = productOf(kernel);
+  BlockArgument destination =
+      kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  AffineMap position = *positionOfYielded(kernel.getYielded()[0], product.root);
+  OpFoldResult rows = number(b, 1);
+  for (unsigned loop : product.pixels)
+    rows = multiply(b, rows,
+                    sizeOfLoop(b, product, loop, position,
+                               buffers[destination.getArgNumber()]));
+  OpFoldResult most =
+      number(b, mostFewRows(cast<StrassenAttr>(kernel.getSchedule())));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, asValue(b, rows),
+                               asValue(b, most));
 }
 
 LogicalResult emitStrassen(ImplicitLocOpBuilder &b, KernelOp kernel,
-                           ValueRange arguments, TransformPart part) {
+                           ValueRange arguments, TransformPart part,
+                           RowCount rows) {
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   FailureOr<ConstantProduct> product =
       failed(root) ? FailureOr<ConstantProduct>(failure())
                    : matchConstantProduct(*root);
   if (failed(product))
     return kernel.emitOpError("expected a product with a matrix in the body");
-  return StrassenEmitter(b, kernel, arguments, *product, part).emit();
+  return StrassenEmitter(b, kernel, arguments, *product, part).emit(rows);
 }
 
 } // namespace onnxc

@@ -55,10 +55,21 @@ int64_t scratchCount(KernelOp kernel) {
   });
 }
 
-// The calls that a kernel becomes. Where Winograd's or Strassen's is one block,
-// all workers do a step of it together before they go on to the next one.
-SmallVector<TransformPart> partsOf(KernelOp kernel, TargetAttr target) {
+// One of the calls that a kernel becomes.
+struct Call {
+  TransformPart part;
+  RowCount rows = RowCount::Many;
+};
+
+// Where Winograd's or Strassen's kernel is one block, all workers do a step of
+// it together before they go on to the next one.
+SmallVector<Call> callsOf(KernelOp kernel, TargetAttr target) {
   using enum TransformPart;
+  if (mayHaveFewRows(kernel))
+    return {{Whole},
+            {Inputs, RowCount::Few},
+            {Products, RowCount::Few},
+            {Outputs, RowCount::Few}};
   auto isDivided = [&](auto schedule) {
     return schedule && hasThreads(target) &&
            isOneBlock(*findContraction(kernel), schedule);
@@ -66,8 +77,8 @@ SmallVector<TransformPart> partsOf(KernelOp kernel, TargetAttr target) {
   Attribute schedule = kernel.getSchedule();
   if (isDivided(dyn_cast<WinogradAttr>(schedule)) ||
       isDivided(dyn_cast<StrassenAttr>(schedule)))
-    return {Inputs, Products, Outputs};
-  return {Whole};
+    return {{Inputs}, {Products}, {Outputs}};
+  return {{Whole}};
 }
 
 // Whether the code of a Winograd kernel may find out when it runs how far rows
@@ -172,8 +183,8 @@ private:
       if (isSameKernel(kernel, other))
         return parts;
     Functions made;
-    SmallVector<TransformPart> parts = partsOf(kernel, target);
-    for (TransformPart part : parts) {
+    for (Call call : callsOf(kernel, target)) {
+      bool isWhole = call.part == TransformPart::Whole;
       OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
       auto function = func::FuncOp::create(
           builder, kernel.getLoc(), functionName("k_", kernel.getLoc()), type);
@@ -183,13 +194,13 @@ private:
         function->setAttr("passthrough", builder.getStrArrayAttr(hints));
       int64_t work = isa<LinesAttr>(kernel.getSchedule())
                          ? workOfLines(kernel, target)
-                         : workOf(kernel, target) / int64_t(parts.size());
+                         : workOf(kernel, target) / (isWhole ? 1 : 3);
       function->setAttr(workAttrName, builder.getI64IntegerAttr(work));
       int64_t scratch = scratchCount(kernel);
-      if (scratch && parts.size() == 1)
+      if (scratch && isWhole)
         function->setAttr(scratchAttrName, builder.getI64IntegerAttr(scratch));
       symbols.insert(function);
-      if (failed(emitBody(kernel, function, part)))
+      if (failed(emitBody(kernel, function, call)))
         return failure();
       made.push_back(function);
     }
@@ -197,18 +208,17 @@ private:
     return made;
   }
 
-  LogicalResult emitBody(KernelOp kernel, func::FuncOp function,
-                         TransformPart part) {
+  LogicalResult emitBody(KernelOp kernel, func::FuncOp function, Call call) {
     Block *entry = function.addEntryBlock();
     auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), entry);
-    if (failed(emitLoops(b, kernel, entry->getArguments(), part)))
+    if (failed(emitLoops(b, kernel, entry->getArguments(), call)))
       return failure();
     func::ReturnOp::create(b);
     return success();
   }
 
   LogicalResult emitLoops(ImplicitLocOpBuilder &b, KernelOp kernel,
-                          ValueRange arguments, TransformPart part) {
+                          ValueRange arguments, Call call) {
     if (isa<ContractionAttr>(kernel.getSchedule())) {
       if (!turningLoop(kernel, target))
         return emitContraction(b, kernel, arguments);
@@ -216,9 +226,9 @@ private:
                              arguments.back());
     }
     if (isa<WinogradAttr>(kernel.getSchedule()))
-      return emitWinograd(b, kernel, arguments, part);
+      return emitWinograd(b, kernel, arguments, call.part);
     if (isa<StrassenAttr>(kernel.getSchedule()))
-      return emitStrassen(b, kernel, arguments, part);
+      return emitStrassen(b, kernel, arguments, call.part, call.rows);
     if (isa<SquaresAttr>(kernel.getSchedule()))
       return emitPack(b, kernel, arguments);
     if (isa<RowsAttr>(kernel.getSchedule()))
@@ -237,8 +247,21 @@ private:
           b, b.getI1Type(),
           arith::IndexCastOp::create(b, b.getI32Type(),
                                      loop.getInductionVar())));
-    for (func::FuncOp function : parts)
-      callWith(b, function, operands);
+    auto call = [&](ArrayRef<func::FuncOp> functions) {
+      for (func::FuncOp function : functions)
+        callWith(b, function, operands);
+    };
+    if (mayHaveFewRows(kernel)) {
+      auto branch = scf::IfOp::create(b, hasFewRows(b, kernel, operands),
+                                      /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      call(ArrayRef(parts).drop_front());
+      b.setInsertionPointToStart(branch.elseBlock());
+      call(parts.front());
+    } else {
+      call(parts);
+    }
     // A kernel that functions were made from is kept for comparison.
     auto &variants =
         functions[{kernel.getSchedule(), parts.front().getFunctionType()}];

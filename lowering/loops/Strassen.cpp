@@ -1,4 +1,5 @@
 #include "lowering/loops/Strassen.h"
+#include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/PointProducts.h"
 #include "lowering/loops/RowTiles.h"
 
@@ -13,6 +14,9 @@ static constexpr double leastGain = 1.05;
 // reads the matrix once: from 16 to 100 pairs took Zen 4 the same time.
 static constexpr int64_t mostPairs = 64;
 
+// The same where only the run knows how many there are: tasks share blocks.
+static constexpr int64_t pairsOfRun = 16;
+
 // What the sums of a pair of rows cost for a vector of half the sum, and of
 // half the columns, in cycles of a core with one multiply-add per cycle.
 static constexpr double inputCost = 22, outputCost = 30;
@@ -23,14 +27,18 @@ FailureOr<ConstantProduct> matchConstantProduct(linalg::GenericOp root) {
     return failure();
   FailureOr<LoopRoles> roles = inferLoopRoles(root);
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  if (failed(roles) || llvm::is_contained(extents, ShapedType::kDynamic))
+  if (failed(roles))
     return failure();
   ConstantProduct product{};
   product.root = root;
   product.column = roles->vector;
   SmallVector<unsigned> sums = llvm::to_vector(llvm::make_filter_range(
       roles->reductions, [&](unsigned loop) { return extents[loop] != 1; }));
-  if (sums.size() != 1 || extents[sums.front()] % 2)
+  auto isEven = [&](unsigned loop) {
+    return !ShapedType::isDynamic(extents[loop]) && extents[loop] % 2 == 0;
+  };
+  if (sums.size() != 1 || !isEven(sums.front()) ||
+      ShapedType::isDynamic(extents[product.column]))
     return failure();
   product.summed = sums.front();
   for (OpOperand *input : root.getDpsInputOperands()) {
@@ -62,14 +70,29 @@ FailureOr<ConstantProduct> matchConstantProduct(linalg::GenericOp root) {
   return product;
 }
 
+// How many rows a choice is for where only the run knows. Images would take
+// code for both numbers of rows, and behind a mesh few rows read lines.
+static std::optional<int64_t> typicalRows(const ConstantProduct &product,
+                                          TargetAttr target) {
+  constexpr int64_t usualRows = 64;
+  if (product.rows())
+    return product.rows();
+  constexpr size_t mostLoops = 2; // batch and sequence
+  bool isImage = product.pixels.size() > mostLoops;
+  return isImage || isFarFromMemory(target) ? std::nullopt
+                                            : std::optional(usualRows);
+}
+
 StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target) {
   if (!target || !target.getHeap() || target.getVectorBits() < 128)
     return {};
-  int64_t lanes = target.getVectorBits() / 32, rows = product.rows(),
+  int64_t lanes = target.getVectorBits() / 32,
           columns = product.extent(product.column),
           summed = product.extent(product.summed);
-  if (rows < 2 || columns < 2 * lanes || summed < 2 * lanes)
+  std::optional<int64_t> rows = typicalRows(product, target);
+  if (!rows || *rows < 2 || columns < 2 * lanes || summed < 2 * lanes)
     return {};
+  double pairs = llvm::divideCeil(*rows, 2);
   PointProducts products{StrassenAttr::points, summed / 2,
                          StrassenAttr::halfOf(columns, lanes)};
   double perCycle = lanes * target.getFmaPerCycle();
@@ -78,19 +101,20 @@ StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target) {
     return std::max(points * rows * elements / perCycle,
                     4 * points * elements / target.getMemoryBytesPerCycle());
   };
-  double elements = double(products.inputs) * products.outputs,
-         direct = cyclesOf(1, rows, double(summed) * columns),
+  double direct = cyclesOf(1, *rows, double(summed) * columns),
+         quartered = cyclesOf(products.points, pairs,
+                              double(products.inputs) * products.outputs),
          transforms =
-             double(product.pairs()) *
+             pairs *
              (products.inputs * inputCost + products.outputs * outputCost) /
              perCycle;
-  double cycles =
-      cyclesOf(products.points, product.pairs(), elements) + transforms;
-  if (cycles * leastGain > direct)
+  if ((quartered + transforms) * leastGain > direct)
     return {};
-  int64_t pairs = balancedTiles(product.pairs(), mostPairs).front().rows;
-  return StrassenAttr::get(target.getContext(), pairs,
-                           scheduleOf(products, pairs, target));
+  int64_t block = product.rows()
+                      ? balancedTiles(product.pairs(), mostPairs).front().rows
+                      : pairsOfRun;
+  return StrassenAttr::get(target.getContext(), block,
+                           scheduleOf(products, block, target));
 }
 
 } // namespace onnxc

@@ -16,17 +16,21 @@ struct ConstantProduct {
   int64_t extent(unsigned loop) const {
     return mlir::linalg::GenericOp(root).getStaticLoopRanges()[loop];
   }
-  int64_t rows() const {
+  // Null where only the run knows.
+  std::optional<int64_t> rows() const {
     int64_t rows = 1;
-    for (unsigned loop : pixels)
+    for (unsigned loop : pixels) {
+      if (mlir::ShapedType::isDynamic(extent(loop)))
+        return std::nullopt;
       rows *= extent(loop);
+    }
     return rows;
   }
-  int64_t pairs() const { return llvm::divideCeil(rows(), 2); }
+  int64_t pairs() const { return llvm::divideCeil(*rows(), 2); }
 };
 
-// Fails unless `root` multiplies rows of f32 by a matrix that all rows share,
-// sizes are known, and the sum has two halves.
+// Fails unless `root` multiplies rows of f32 by a matrix of known sizes that
+// all rows share, and the sum has two halves.
 mlir::FailureOr<ConstantProduct>
 matchConstantProduct(mlir::linalg::GenericOp root);
 
