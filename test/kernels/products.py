@@ -3,6 +3,7 @@
 import differential
 import numpy as np
 from graphs import chain, computed_product, normal, product
+from onnx import TensorProto
 
 
 def products():
@@ -467,6 +468,26 @@ def recurrent():
     yield "GRU that resets behind its product", chain([9, 3, 12], [
         ("GRU", "x w r b", "y", {"hidden_size": 20, "linear_before_reset": 1})], weights, ranks=4)
     yield from single_steps()
+    yield from ended_sequences()
+
+
+def ended_sequences():
+    """Lengths that the run computes. Products of 28 steps come in three pieces, of which the last overlaps."""
+    lengths = [("Abs", "n", "positive", {}), ("Mul", "positive few", "scaled", {}), ("Shape", "x", "steps", {"end": 1}),
+               ("Cast", "steps", "most", {"to": TensorProto.FLOAT}), ("Min", "scaled most", "least", {}),
+               ("Cast", "least", "lengths", {"to": TensorProto.INT32})]
+    for kind, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+        for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            weights = {"w": normal(count, gates * 20, 12, scale=0.3), "r": normal(count, gates * 20, 20, scale=0.2),
+                       "b": normal(count, gates * 40, scale=0.1), "axis": np.int64([0])}
+            nodes = [*lengths, (kind, "x w r b lengths", "all last", {"hidden_size": 20, "direction": direction}),
+                     ("Unsqueeze", "last axis", "row", {}), ("Concat", "all row", "y", {"axis": 0})]
+            for steps, batch, sizes in ((28, 3, [(28, 3)]), (9, 17, [(9, 17)]), ("T", 3, [(9, 3), (1, 3)]),
+                                        ("T", "N", [(9, 3), (1, 1), (40, 17)])):
+                for few in (4, 1000):  # short ones, and all steps
+                    yield f"{kind}, {direction}, of {steps} steps and {batch} sequences that end, {few}", chain(
+                        {"x": [steps, batch, 12], "n": [batch]}, nodes, weights | {"few": np.float32(few)},
+                        [[(t, n, 12), (n,)] for t, n in sizes], ranks=4)
 
 
 def single_steps():

@@ -83,6 +83,9 @@ IMAGES = {
 TIMES = {
     "LSTM": ([node("LSTM", "x w r", hidden_size=64)], normal(1, 256, 32)),
     "GRU": ([node("GRU", "x w r", hidden_size=64)], normal(1, 192, 32)),
+    "LSTM of sequences that end": ([node("ReduceMax", "x outer", keepdims=0), node("Mul", "reducemax six"),
+                                    node("Cast", "mul", to=TensorProto.INT32), node("LSTM", "x w r - cast", hidden_size=64)],
+                                   {"w": normal(1, 256, 32), "outer": np.int64([0, 2]), "six": np.float32(6)}),
 }
 
 
@@ -126,8 +129,8 @@ def build(nodes, constant, declared, sizes):
     def made():
         element = TensorProto.INT64 if nodes[-1].op_type == "ArgMax" else TensorProto.FLOAT
         constants = dict(constant) if isinstance(constant, dict) else {} if constant is None else {"w": constant}
-        if "r" in nodes[0].input:
-            constants["r"] = normal(1, constant.shape[1], 64)
+        if "r" in nodes[-1].input:
+            constants["r"] = normal(1, constants["w"].shape[1], 64)
         graph = helper.make_graph(
             nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, declared)],
             [helper.make_tensor_value_info(nodes[-1].output[0], element, None)],

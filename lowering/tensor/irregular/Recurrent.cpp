@@ -1,7 +1,7 @@
 // RNN, GRU and LSTM: one product for the inputs of all steps, or of each, in a
-// loop over time. The body is written in onnx operators, which the same
-// conversion lowers. DynamicQuantizeLSTM quantizes the left side of each
-// product.
+// loop over time, which ends where the longest sequence does. The body is
+// written in onnx operators, which the same conversion lowers.
+// DynamicQuantizeLSTM quantizes the left side of each product.
 #include "dialects/onnx/Families.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/Recurrent.h"
@@ -63,6 +63,15 @@ Value unnamed(ImplicitLocOpBuilder &builder, Value value) {
   auto lowered = RankedTensorType::get(type.getShape(), type.getElementType());
   return UnrealizedConversionCastOp::create(builder, lowered, value)
       .getResult(0);
+}
+
+TargetAttr targetOf(Operation *op) {
+  return op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
+      targetAttrName);
+}
+
+int64_t bytesOf(ShapedType type) {
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
 class Cell {
@@ -233,6 +242,27 @@ struct Loop {
     return {graph, named(builder, cutOut, ArrayRef(shape).drop_front())};
   }
 
+  // Some steps from `start` on, which keep that dimension; and a tensor with
+  // others in their place.
+  Node part(Value all, Value start, OpFoldResult count) {
+    Shape shape = shapeOf(all.getType());
+    shape[0] = {getConstantIntValue(count).value_or(ShapedType::kDynamic), {}};
+    Value tensor = unnamed(builder, all);
+    SmallVector<OpFoldResult> sizes = sizesOf(builder, tensor),
+                              ones(sizes.size(), builder.getIndexAttr(1));
+    sizes[0] = count;
+    Value cutOut = tensor::ExtractSliceOp::create(
+        builder, tensor, offsets(start, tensor), sizes, ones);
+    return {graph, named(builder, cutOut, shape)};
+  }
+  Value withPart(Value all, Value part, Value start, OpFoldResult count) {
+    SmallVector<OpFoldResult> sizes = sizesOf(builder, all),
+                              ones(sizes.size(), builder.getIndexAttr(1));
+    sizes[0] = count;
+    return tensor::InsertSliceOp::create(builder, part, all,
+                                         offsets(start, all), sizes, ones);
+  }
+
   // Nothing is the last state of a sequence without steps.
   Node lastState(Node last) {
     if (!net.lengths.given())
@@ -250,6 +280,31 @@ struct Loop {
   Node lengths64() {
     constexpr int64_t int64 = 7;
     return onnxc::cast(net.lengths, int64);
+  }
+
+  bool mayEndEarly() {
+    return net.lengths.given() && shapeOf(net.x.value.getType())[0].size != 1;
+  }
+  // Where the longest sequence ends. No step behind that changes a state.
+  Value longest() {
+    Node most = reduce<ReduceMaxOp>(lengths64(), {0});
+    if (graph.failed)
+      return {};
+    Value length = extract(builder, unnamed(builder, most.value), {0});
+    Value end =
+        arith::IndexCastOp::create(builder, builder.getIndexType(), length);
+    // Of no sequences it is the least integer.
+    return greatest(Index(builder, end), 0).in(builder);
+  }
+
+  // All outputs, with zeros behind the end of the longest sequence. These are
+  // filled in their place: of two directions, equal ones would be one tensor.
+  Value endedAt(Value end, Value steps, Value outputs) {
+    OpFoldResult count = arith::SubIOp::create(builder, steps, end).getResult();
+    Value behind = unnamed(builder, part(outputs, end, count).value);
+    Value zero = zeroOf(builder, getElementTypeOrSelf(outputs.getType()));
+    Value zeros = linalg::FillOp::create(builder, zero, behind).getResult(0);
+    return withPart(outputs, zeros, end, count);
   }
 
   // Sequences that have ended keep their state and give zeros.
@@ -272,9 +327,7 @@ struct Loop {
   // sequences took Emerald Rapids 1.02 to 1.4 times as long otherwise.
   bool multipliesInSteps() {
     constexpr int64_t manySequences = 8, mostOfL2 = 4;
-    auto target =
-        net.op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
-            targetAttrName);
+    TargetAttr target = targetOf(net.op);
     auto weights = mlir::cast<ShapedType>(net.w.numbers.value.getType()),
          ofState = mlir::cast<ShapedType>(net.r.numbers.value.getType());
     int64_t sequences = shapeOf(net.x.value.getType())[1].size;
@@ -282,23 +335,82 @@ struct Loop {
         !weights.hasStaticShape() || !ofState.hasStaticShape())
       return false;
     int64_t each = weights.getElementTypeBitWidth() / 8,
-            bytes = weights.getNumElements() * each;
+            bytes = bytesOf(weights);
     if (!isFarFromMemory(target))
       return bytes <= mostOfL2 * target.getL2Bytes();
     int64_t directions = weights.getDimSize(0),
             products = sequences * net.gates * net.hidden * each;
-    return bytes + ofState.getNumElements() * each <= target.getL2Bytes() / 2 ||
+    return bytes + bytesOf(ofState) <= target.getL2Bytes() / 2 ||
            bytes / directions <= 8 * products;
+  }
+
+  // In how many pieces of equal steps the inputs are multiplied where sequences
+  // may end early; none where only the run knows the rows, or weights, which
+  // each piece would pack. Few rows in a piece read weights too often: on Zen 4
+  // 24 took as long as all at once, also by 4 MB, and 12 up to 1.02 times. L2
+  // is to hold the weights of so few where memory is far away.
+  std::optional<int64_t> pieces() {
+    constexpr int64_t enoughRows = 24, ofFarWeights = 96, most = 16;
+    auto x = mlir::cast<ShapedType>(net.x.value.getType());
+    auto weights = mlir::cast<ShapedType>(net.w.numbers.value.getType());
+    if (x.isDynamicDim(0) || x.isDynamicDim(1) || !weights.hasStaticShape() ||
+        !matchPattern(net.op->getOperand(1), m_Constant()))
+      return std::nullopt;
+    TargetAttr target = targetOf(net.op);
+    int64_t rows = enoughRows;
+    if (target && isFarFromMemory(target) &&
+        bytesOf(weights) > target.getL2Bytes())
+      rows = ofFarWeights;
+    return std::clamp<int64_t>(x.getDimSize(0) * x.getDimSize(1) / rows, 1,
+                               most);
+  }
+
+  // The products of the inputs of the steps before `end`, and perhaps of
+  // others.
+  Node inputsBefore(Value end, Cell &cell) {
+    std::optional<int64_t> count = pieces();
+    if (!mayEndEarly() || net.w.isQuantized() || count == 1)
+      return cell.inputs(net.x);
+    Shape shape = shapeOf(net.x.value.getType());
+    shape[2] = {net.gates * net.hidden, {}};
+    Value x = unnamed(builder, net.x.value);
+    SmallVector<OpFoldResult> sizes = sizesOf(builder, x);
+    sizes[2] = builder.getIndexAttr(shape[2].size);
+    Value all = tensor::EmptyOp::create(builder, sizes,
+                                        getElementTypeOrSelf(x.getType()));
+    auto multiply = [&](Value into, Value start, OpFoldResult steps) {
+      Node products = cell.inputs(part(net.x.value, start, steps));
+      return graph.failed ? into
+                          : withPart(into, unnamed(builder, products.value),
+                                     start, steps);
+    };
+    Value zero = arith::ConstantIndexOp::create(builder, 0);
+    if (!count)
+      return {graph, named(builder, multiply(all, zero, end), shape)};
+    int64_t steps = llvm::divideCeil(shape[0].size, *count);
+    // The last piece begins early rather than be shorter.
+    Value step = arith::ConstantIndexOp::create(builder, steps),
+          last = arith::ConstantIndexOp::create(builder, shape[0].size - steps);
+    auto body = [&](OpBuilder &, Location, Value position, ValueRange args) {
+      Value start = arith::MinSIOp::create(builder, position, last);
+      scf::YieldOp::create(
+          builder, multiply(args[0], start, builder.getIndexAttr(steps)));
+    };
+    auto loop = scf::ForOp::create(builder, zero, end, step, all, body);
+    return {graph, named(builder, loop.getResult(0), shape)};
   }
 
   // All outputs of one direction (time, batch, hidden), and the last state.
   SmallVector<Node> run(int64_t direction, bool reversed, State start) {
     Cell cell(graph, net, direction);
-    Node inputs = multipliesInSteps() ? net.x : cell.inputs(net.x);
-    if (graph.failed)
-      return {};
     Value steps =
         tensor::DimOp::create(builder, unnamed(builder, net.x.value), 0);
+    Value end = mayEndEarly() ? longest() : steps;
+    if (graph.failed)
+      return {};
+    Node inputs = multipliesInSteps() ? net.x : inputsBefore(end, cell);
+    if (graph.failed)
+      return {};
     Value zero = arith::ConstantIndexOp::create(builder, 0);
     Value one = arith::ConstantIndexOp::create(builder, 1);
     Value h = unnamed(builder, start.h.value);
@@ -318,15 +430,18 @@ struct Loop {
       Value time = position;
       if (reversed)
         time = arith::SubIOp::create(
-            builder, arith::SubIOp::create(builder, steps, one), position);
+            builder, arith::SubIOp::create(builder, end, one), position);
       Node input = at(inputs.value, time);
       if (multipliesInSteps())
         input = cell.inputs(input);
       scf::YieldOp::create(builder, step(cell, input, time, state, args));
     };
-    auto loop = scf::ForOp::create(builder, zero, steps, one, carried, body);
+    auto loop = scf::ForOp::create(builder, zero, end, one, carried, body);
+    SmallVector<Value> done(loop.getResults());
+    if (mayEndEarly())
+      done[0] = endedAt(end, steps, done[0]);
     SmallVector<Node> results;
-    for (Value result : loop.getResults())
+    for (Value result : done)
       results.emplace_back(
           graph, named(builder, result, results.empty() ? all : state));
     if (net.forgetsEnded)

@@ -71,3 +71,45 @@ func.func @far(%x: tensor<4x16x256xf32>, %w: tensor<1x128x256xf32>, %r: tensor<1
   return %y#0 : tensor<4x1x16x32xf32>
 }
 }
+
+// -----
+
+// Steps end where the longest sequence does; what lies behind is zero.
+// CHECK-LABEL: @sequences_that_end
+// CHECK: arith.maxsi
+// CHECK: %[[LAST:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK: %[[END:.*]] = arith.maxsi %[[LAST]]
+// The products of 60 steps in ten pieces.
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]] step %c6
+// CHECK-SAME: tensor<60x4x64xf32>
+// CHECK: arith.minsi %{{.*}}, %c54
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: %[[STEPS:.*]]:3 = scf.for %{{.*}} = %{{.*}} to %[[END]] step %c1
+// CHECK: %[[COUNT:.*]] = arith.subi %c60, %[[END]]
+// CHECK: %[[BEHIND:.*]] = tensor.extract_slice %[[STEPS]]#0[%[[END]], 0, 0] [%[[COUNT]], 4, 16]
+// CHECK: linalg.fill ins(%{{.*}}) outs(%[[BEHIND]]
+func.func @sequences_that_end(%x: tensor<60x4x8xf32>, %r: tensor<1x64x16xf32>, %lengths: tensor<4xi32>)
+    -> tensor<60x1x4x16xf32> {
+  %w = "onnx.Constant"() {value = dense<0.5> : tensor<1x64x8xf32>} : () -> tensor<1x64x8xf32>
+  %y:3 = "onnx.LSTM"(%x, %w, %r, %lengths) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0>, hidden_size = 16 : i64}
+      : (tensor<60x4x8xf32>, tensor<1x64x8xf32>, tensor<1x64x16xf32>, tensor<4xi32>)
+      -> (tensor<60x1x4x16xf32>, tensor<1x4x16xf32>, tensor<1x4x16xf32>)
+  return %y#0 : tensor<60x1x4x16xf32>
+}
+
+// -----
+
+// Of weights that the run computes, one product up to there packs them once.
+// CHECK-LABEL: @weights_of_the_run
+// CHECK: %[[LAST:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK: %[[END:.*]] = arith.maxsi %[[LAST]]
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, 0] [%[[END]], 4, 8]
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 0, 0] [%[[END]], 4, 64] [1, 1, 1] : tensor<?x4x64xf32> into tensor<60x4x64xf32>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]] step %c1
+func.func @weights_of_the_run(%x: tensor<60x4x8xf32>, %w: tensor<1x64x8xf32>, %r: tensor<1x64x16xf32>,
+                              %lengths: tensor<4xi32>) -> tensor<60x1x4x16xf32> {
+  %y:3 = "onnx.LSTM"(%x, %w, %r, %lengths) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0>, hidden_size = 16 : i64}
+      : (tensor<60x4x8xf32>, tensor<1x64x8xf32>, tensor<1x64x16xf32>, tensor<4xi32>)
+      -> (tensor<60x1x4x16xf32>, tensor<1x4x16xf32>, tensor<1x4x16xf32>)
+  return %y#0 : tensor<60x1x4x16xf32>
+}
