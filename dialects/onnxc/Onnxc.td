@@ -44,15 +44,18 @@ def QuarteredMatrixOp : OnnxcOp<"quartered_matrix", [Pure]> {
   let summary = "The constant matrix of a product that is stored as Strassen's quarters";
   let description = [{
     Like `winograd_filter` it says what the weights were and is never run. `transformed` is [7][panels][half of the
-    sum][columns of a panel].
+    sum][columns of a panel], of the matrix divided by `scales`: one for each of its rows, then one for each column.
 
     ```mlir
-    %w = onnxc.quartered_matrix %u, <pairs = 64, product = <...>> : tensor<7x12x384x32xf32> -> tensor<768x768xf32>
+    %w = onnxc.quartered_matrix %u, %s, <pairs = 64, product = <...>>
+        : tensor<7x12x384x32xf32>, tensor<1536xf32> -> tensor<768x768xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$transformed, StrassenAttr:$schedule);
+  let arguments = (ins AnyRankedTensor:$transformed, AnyRankedTensor:$scales, StrassenAttr:$schedule);
   let results = (outs AnyRankedTensor:$matrix);
-  let assemblyFormat = "$transformed `,` $schedule attr-dict `:` type($transformed) `->` type($matrix)";
+  let assemblyFormat = [{
+    $transformed `,` $scales `,` $schedule attr-dict `:` type($transformed) `,` type($scales) `->` type($matrix)
+  }];
 }
 
 def CreepOp : OnnxcOp<"creep", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -100,10 +101,92 @@ ShapedType QuarteredMatrixAttr::getType() const {
                                matrix.getElementType());
 }
 
+namespace {
+
+// The elements of a constant matrix by row and column.
+class Matrix {
+public:
+  Matrix(ElementsAttr value, int64_t summed, int64_t columns)
+      : rows(value.getShapedType().getDimSize(summed)),
+        columns(value.getShapedType().getDimSize(columns)),
+        bytes(bytesOf(value, storage)) {
+    SmallVector<int64_t> strides =
+        computeStrides(value.getShapedType().getShape());
+    down = strides[summed];
+    across = strides[columns];
+  }
+
+  bool hasBytes() const {
+    return int64_t(bytes.size()) == rows * columns * int64_t(sizeof(float));
+  }
+  double at(int64_t row, int64_t column) const {
+    float value;
+    std::memcpy(&value,
+                bytes.data() + (row * down + column * across) * sizeof(float),
+                sizeof(float));
+    return value;
+  }
+
+  int64_t rows, columns;
+
+private:
+  SmallVector<char> storage;
+  ArrayRef<char> bytes;
+  int64_t down, across;
+};
+
+// The power of two at or below; 1 for what is no number or zero.
+double powerBelow(double largest) {
+  constexpr int most = 60;
+  if (!(largest > 0) || std::isinf(largest))
+    return 1;
+  return std::ldexp(1, std::clamp(std::ilogb(largest), -most, most));
+}
+
+// What M1 to M7 are multiplied with: a quarter of the matrix, or two of them.
+struct Term {
+  bool lower, right;
+  double sign;
+};
+constexpr Term terms[StrassenAttr::points][2] = {
+    {{0, 0, 1}, {1, 1, 1}},  {{0, 0, 1}, {0, 0, 0}}, {{0, 1, 1}, {1, 1, -1}},
+    {{1, 0, 1}, {0, 0, -1}}, {{1, 1, 1}, {0, 0, 0}}, {{0, 0, 1}, {0, 1, 1}},
+    {{1, 0, 1}, {1, 1, 1}}};
+
+} // namespace
+
+ElementsAttr QuarteredMatrixAttr::scalesOf(ElementsAttr value, int64_t summed,
+                                           int64_t columns,
+                                           StrassenAttr schedule) {
+  Matrix matrix(value, summed, columns);
+  if (!matrix.hasBytes())
+    return {};
+  int64_t half = schedule.halfOfColumns(matrix.columns);
+  std::vector<double> largest(matrix.rows + 2 * half);
+  for (int64_t row = 0; row < matrix.rows; ++row)
+    for (int64_t column = 0; column < matrix.columns; ++column)
+      largest[row] = std::max(largest[row], std::abs(matrix.at(row, column)));
+  std::vector<float> scales(largest.size());
+  for (int64_t row = 0; row < matrix.rows; ++row) {
+    scales[row] = powerBelow(largest[row]);
+    for (int64_t column = 0; column < matrix.columns; ++column) {
+      double &of = largest[matrix.rows + column];
+      of = std::max(of, std::abs(matrix.at(row, column)) / scales[row]);
+    }
+  }
+  for (size_t i = matrix.rows; i < scales.size(); ++i)
+    scales[i] = powerBelow(largest[i]);
+  auto type = RankedTensorType::get(int64_t(scales.size()),
+                                    value.getShapedType().getElementType());
+  return constantFrom(type, {reinterpret_cast<const char *>(scales.data()),
+                             scales.size() * sizeof(float)});
+}
+
 LogicalResult
 QuarteredMatrixAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                             ElementsAttr matrix, int64_t summed,
-                            int64_t columns, StrassenAttr schedule) {
+                            int64_t columns, ElementsAttr scales,
+                            StrassenAttr schedule) {
   auto type = dyn_cast<RankedTensorType>(matrix.getType());
   if (!type || !type.getElementType().isF32() ||
       !isa<DenseResourceElementsAttr, DenseElementsAttr>(matrix) ||
@@ -119,53 +202,47 @@ QuarteredMatrixAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected a matrix with an even number of rows";
   if (schedule.getProduct().getColumns() < 1)
     return emitError() << "expected columns";
+  if (!scales.getElementType().isF32() ||
+      scales.getNumElements() !=
+          type.getDimSize(summed) +
+              2 * schedule.halfOfColumns(type.getDimSize(columns)))
+    return emitError() << "expected a scale for each row and column";
   return success();
 }
 
 LogicalResult
 QuarteredMatrixAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
-  ShapedType type = getMatrix().getShapedType(), result = getType();
+  Matrix matrix(getMatrix(), getSummed(), getColumns());
   SmallVector<char> storage;
-  ArrayRef<char> bytes = bytesOf(getMatrix(), storage);
-  if (bytes.size() != type.getNumElements() * sizeof(float))
+  ArrayRef<char> scaleBytes = bytesOf(getScales(), storage);
+  int64_t half = getSchedule().halfOfColumns(matrix.columns),
+          halfOfSum = matrix.rows / 2,
+          width = getSchedule().getProduct().getColumns();
+  if (!matrix.hasBytes() || scaleBytes.empty())
     return failure();
-  int64_t columns = type.getDimSize(getColumns()),
-          halfOfSum = result.getDimSize(2), width = result.getDimSize(3),
-          half = getSchedule().halfOfColumns(columns);
-  SmallVector<int64_t> strides = computeStrides(type.getShape());
-  int64_t down = strides[getSummed()], across = strides[getColumns()];
-  auto element = [&](bool lower, bool right, int64_t row,
-                     int64_t column) -> double {
-    row += lower ? halfOfSum : 0;
-    column += right ? half : 0;
-    if (column >= columns)
+  std::vector<float> scales(matrix.rows + 2 * half);
+  for (size_t i = 0; i < scales.size(); ++i) // one for all where it is a splat
+    std::memcpy(&scales[i],
+                scaleBytes.data() + i * sizeof(float) % scaleBytes.size(),
+                sizeof(float));
+  auto element = [&](const Term &term, int64_t row, int64_t column) -> double {
+    row += term.lower ? halfOfSum : 0;
+    column += term.right ? half : 0;
+    if (term.sign == 0 || column >= matrix.columns)
       return 0;
-    float value;
-    std::memcpy(&value, bytes.data() + (row * down + column * across) * 4, 4);
-    return value;
+    return term.sign * matrix.at(row, column) / scales[row] /
+           scales[matrix.rows + column];
   };
-  // What M1 to M7 are multiplied with: a quarter, or two of them.
-  struct Term {
-    bool lower, right;
-    double sign;
-  };
-  static constexpr Term terms[][2] = {
-      {{0, 0, 1}, {1, 1, 1}},  {{0, 0, 1}, {0, 0, 0}}, {{0, 1, 1}, {1, 1, -1}},
-      {{1, 0, 1}, {0, 0, -1}}, {{1, 1, 1}, {0, 0, 0}}, {{0, 0, 1}, {0, 1, 1}},
-      {{1, 0, 1}, {1, 1, 1}}};
   std::vector<float> panel(halfOfSum * width);
   for (const auto &[one, other] : terms)
     for (int64_t first = 0; first < half; first += width) {
       for (int64_t row = 0; row < halfOfSum; ++row)
         for (int64_t i = 0; i < width; ++i) {
           int64_t column = first + i;
-          auto valueOf = [&](const Term &term) {
-            return term.sign == 0 || column >= half
-                       ? 0
-                       : term.sign *
-                             element(term.lower, term.right, row, column);
-          };
-          panel[row * width + i] = valueOf(one) + valueOf(other);
+          panel[row * width + i] =
+              column < half
+                  ? element(one, row, column) + element(other, row, column)
+                  : 0;
         }
       sink({reinterpret_cast<const char *>(panel.data()),
             panel.size() * sizeof(float)});

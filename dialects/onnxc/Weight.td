@@ -54,19 +54,28 @@ def QuarteredMatrixAttr : AttrDef<OnnxcDialect, "QuarteredMatrix", [ElementsAttr
   let description = [{
     Sums and differences of the quarters of `matrix`, whose dimensions but `summed` and `columns` have size one, as
     `schedule` reads them: [7][panels][half of the sum][columns of a panel], filled up with zeros. They take 7/4 of the
-    bytes, so they are calculated, in f64, only as stage `object` writes them.
+    bytes, so they are calculated, in f64, only as stage `object` writes them. The matrix is divided by `scales` first,
+    powers of two: one for each row, then one for each column of both halves.
 
     ```mlir
     // tensor<7x12x384x32xf32>
-    #onnxc.quartered_matrix<dense_resource<w> : tensor<768x768xf32>, summed = 0, columns = 1, <pairs = 64, product = <...>>>
+    #onnxc.quartered_matrix<dense_resource<w> : tensor<768x768xf32>, summed = 0, columns = 1,
+    //   dense<...> : tensor<1536xf32>, <pairs = 64, product = <...>>>
     ```
   }];
   let parameters = (ins "::mlir::ElementsAttr":$matrix, "int64_t":$summed, "int64_t":$columns,
-    "::onnxc::StrassenAttr":$schedule);
-  let assemblyFormat = "`<` $matrix `,` `summed` `=` $summed `,` `columns` `=` $columns `,` $schedule `>`";
+    "::mlir::ElementsAttr":$scales, "::onnxc::StrassenAttr":$schedule);
+  let assemblyFormat = [{
+    `<` $matrix `,` `summed` `=` $summed `,` `columns` `=` $columns `,` $scales `,` $schedule `>`
+  }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     ::mlir::ShapedType getType() const;
+    // Of a matrix: powers of two next to the largest elements of its rows, then to those of the columns that this
+    // leaves. Products with such scales lose no more of what is small than plain ones do (Ballard et al., Improving the
+    // Numerical Stability of Fast Matrix Multiplication, 2016). Null where the matrix has no bytes.
+    static ::mlir::ElementsAttr scalesOf(::mlir::ElementsAttr matrix, int64_t summed, int64_t columns,
+                                         ::onnxc::StrassenAttr schedule);
     // Gives `sink` the bytes, row-major, in pieces; fails where the matrix has none.
     ::llvm::LogicalResult write(::llvm::function_ref<void(::llvm::ArrayRef<char>)> sink) const;
   }];

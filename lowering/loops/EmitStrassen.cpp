@@ -2,6 +2,11 @@
 // the quarters of two rows, seven products, and sums of these with the
 // epilogue.
 //
+// What is added to each other had better be alike, or the smaller one loses its
+// last bits. So rows and columns of the matrix have been divided by powers of
+// two, by which the elements of a row are multiplied, and the products; and the
+// second row of a pair is made about as large as the first one.
+//
 // Rows of unknown number may be too few to be pairs. The same quarters hold
 // what a single row needs, in as many multiplications as the product has:
 // left: (a1 + a2) B11 + a2 (B21 - B11), right: a1 (B12 - B22) + (a1 + a2) B22.
@@ -13,6 +18,7 @@
 #include "lowering/loops/Strassen.h"
 #include "lowering/loops/TileValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -107,6 +113,11 @@ private:
   void block(OpFoldResult first, OpFoldResult count,
              llvm::function_ref<void()> multiplyRows);
   void multiply(OpFoldResult rows);
+  Value packedMatrix();
+  Value scalesAt(OpFoldResult element);
+  Value largestOf(Loops row);
+  SmallVector<Value> placeOfRatio(OpFoldResult at);
+  Value times(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
   void emitFewRows();
   Loops loopsOf(OpFoldResult row);
   bool isAlwaysEven();
@@ -263,12 +274,15 @@ void StrassenEmitter::block(OpFoldResult first, OpFoldResult count,
             [&](OpFoldResult at) { finishPair(add(b, first, at), at); });
 }
 
-void StrassenEmitter::multiply(OpFoldResult rows) {
+Value StrassenEmitter::packedMatrix() {
   auto matrix = product.matrix->get().getDefiningOp<QuarteredMatrixOp>();
-  auto packed = cast<BlockArgument>(matrix.getTransformed());
-  emitPointProducts(
-      b, schedule.getProduct(), {sums, rows, halfOfSum, pitchOf(halfOfSum)},
-      arguments[packed.getArgNumber()], {products, rows, half, pitchOf(half)});
+  return arguments[cast<BlockArgument>(matrix.getTransformed()).getArgNumber()];
+}
+
+void StrassenEmitter::multiply(OpFoldResult rows) {
+  emitPointProducts(b, schedule.getProduct(),
+                    {sums, rows, halfOfSum, pitchOf(halfOfSum)}, packedMatrix(),
+                    {products, rows, half, pitchOf(half)});
 }
 
 void StrassenEmitter::emitFewRows() {
@@ -278,13 +292,69 @@ void StrassenEmitter::emitFewRows() {
   if (part == TransformPart::Outputs)
     return forEach(number(b, 0), rows, 1,
                    [&](OpFoldResult row) { finishRow(row); });
+  emitPointProducts(b, schedule.getProduct(),
+                    {fewPoints(b, sums), rows, halfOfSum, pitchOf(halfOfSum)},
+                    pointsFrom(b, packedMatrix(), firstOfFew, pointsOfFew),
+                    {fewPoints(b, products), rows, half, pitchOf(half)});
+}
+
+//===--- scales --------------------------------------------------------------//
+
+// Of rows of the matrix, and behind them of columns.
+Value StrassenEmitter::scalesAt(OpFoldResult element) {
   auto matrix = product.matrix->get().getDefiningOp<QuarteredMatrixOp>();
-  auto packed = cast<BlockArgument>(matrix.getTransformed());
-  emitPointProducts(
-      b, schedule.getProduct(),
-      {fewPoints(b, sums), rows, halfOfSum, pitchOf(halfOfSum)},
-      pointsFrom(b, arguments[packed.getArgNumber()], firstOfFew, pointsOfFew),
-      {fewPoints(b, products), rows, half, pitchOf(half)});
+  Value scales =
+      arguments[cast<BlockArgument>(matrix.getScales()).getArgNumber()];
+  return vector::LoadOp::create(b, type, scales, asValue(b, element));
+}
+
+// The power of two at or below the largest element of a row as it is summed,
+// within bounds whose ratio is a number.
+Value StrassenEmitter::largestOf(Loops row) {
+  constexpr float least = 0x1p-63f, most = 0x1p63f;
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  forget();
+  auto loop = scf::ForOp::create(
+      b, asValue(b, number(b, 0)), asValue(b, number(b, halfOfSum)),
+      asValue(b, number(b, lanes)), ValueRange{zero});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    OpFoldResult first = loop.getInductionVar();
+    Cell cell;
+    if (halfOfSum % lanes)
+      cell.mask =
+          firstLanes(b, lanes, subtract(b, number(b, halfOfSum), first));
+    Value largest = loop.getRegionIterArgs()[0];
+    for (bool isRight : {false, true})
+      largest = arith::MaximumFOp::create(
+          b, largest,
+          math::AbsFOp::create(b, quarter(row, first, isRight, cell)));
+    scf::YieldOp::create(b, largest);
+  }
+  forget();
+  Value largest = vector::ReductionOp::create(
+      b, vector::CombiningKind::MAXIMUMF, loop.getResult(0));
+  Value exponent =
+      arith::ConstantOp::create(b, b.getI32IntegerAttr(0x7f800000));
+  Value bits = arith::AndIOp::create(
+      b, arith::BitcastOp::create(b, b.getI32Type(), largest), exponent);
+  auto bound = [&](float value) -> Value {
+    return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+  };
+  Value power = arith::BitcastOp::create(b, b.getF32Type(), bits);
+  return arith::MinNumFOp::create(
+      b, arith::MaxNumFOp::create(b, power, bound(least)), bound(most));
+}
+
+// In the gaps behind the sums of all points.
+SmallVector<Value> StrassenEmitter::placeOfRatio(OpFoldResult at) {
+  static_assert(StrassenAttr::points * pointGap >= mostPairs);
+  OpFoldResult point = floorDivide(b, at, pointGap),
+               inGap = subtract(b, at,
+                                onnxc::multiply(b, point, number(b, pointGap)));
+  int64_t gap = schedule.getPairs() * pitchOf(halfOfSum);
+  return {asValue(b, point), asValue(b, add(b, number(b, gap), inGap))};
 }
 
 //===--- rows ----------------------------------------------------------------//
@@ -356,14 +426,15 @@ void StrassenEmitter::alongColumns(
             [&](OpFoldResult column) { body(column, std::nullopt); });
 }
 
-// A vector of half of a row's sum.
+// A vector of half of a row's sum, by the scales of the matrix.
 Value StrassenEmitter::quarter(Loops &row, OpFoldResult first, bool isRight,
                                Cell cell) {
   left.forgetLoads();
-  row[product.summed] = isRight ? add(b, first, number(b, halfOfSum)) : first;
+  OpFoldResult place = isRight ? add(b, first, number(b, halfOfSum)) : first;
+  row[product.summed] = place;
   AffineMap map =
       linalg::GenericOp(product.root).getMatchingIndexingMap(product.left);
-  return left.at(product.left->get(), map, row, cell);
+  return times(left.at(product.left->get(), map, row, cell), scalesAt(place));
 }
 
 void StrassenEmitter::storePoints(OpFoldResult row, OpFoldResult column,
@@ -401,11 +472,17 @@ void StrassenEmitter::sumPair(OpFoldResult pair, OpFoldResult at) {
   if (!isAlwaysEven())
     second = minimum(b, second, subtract(b, rows, number(b, 1)));
   Loops above = loopsOf(first), below = loopsOf(second);
+  Value largestAbove = largestOf(above), largestBelow = largestOf(below);
+  memref::StoreOp::create(b,
+                          arith::DivFOp::create(b, largestBelow, largestAbove),
+                          sums, placeOfRatio(at));
+  Value ratio = vector::BroadcastOp::create(
+      b, type, arith::DivFOp::create(b, largestAbove, largestBelow));
   alongSum([&](OpFoldResult column, Cell cell) {
     Value a11 = quarter(above, column, false, cell),
           a12 = quarter(above, column, true, cell),
-          a21 = quarter(below, column, false, cell),
-          a22 = quarter(below, column, true, cell);
+          a21 = times(quarter(below, column, false, cell), ratio),
+          a22 = times(quarter(below, column, true, cell), ratio);
     storePoints(at, column,
                 {plus(a11, a22), plus(a21, a22), a11, a22, plus(a11, a12),
                  minus(a21, a11), minus(a12, a22)},
@@ -426,12 +503,14 @@ void StrassenEmitter::finishPair(OpFoldResult pair, OpFoldResult at) {
   OpFoldResult first = onnxc::multiply(b, pair, number(b, 2)),
                second = add(b, first, number(b, 1));
   Loops above = loopsOf(first), below = loopsOf(second);
+  Value ratio = vector::BroadcastOp::create(
+      b, type, memref::LoadOp::create(b, sums, placeOfRatio(at)));
   alongColumns([&](OpFoldResult column, std::optional<Cell> right) {
     SmallVector<Value> m = loadPoints(at, column, StrassenAttr::points);
     finishHalves(above, column, plus(minus(plus(m[0], m[3]), m[4]), m[6]),
                  plus(m[2], m[4]), right);
-    Value leftSum = plus(m[1], m[3]),
-          rightSum = plus(plus(minus(m[0], m[1]), m[2]), m[5]);
+    Value leftSum = times(plus(m[1], m[3]), ratio),
+          rightSum = times(plus(plus(minus(m[0], m[1]), m[2]), m[5]), ratio);
     if (isAlwaysEven())
       return finishHalves(below, column, leftSum, rightSum, right);
     Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
@@ -469,7 +548,8 @@ void StrassenEmitter::finish(Value sum, const Loops &loops, Cell cell) {
   linalg::GenericOp root = product.root;
   Value start = output.at(root.getDpsInits()[0],
                           root.getIndexingMapsArray().back(), loops, cell);
-  output.known[root.getResult(0)] = plus(start, sum);
+  OpFoldResult scale = add(b, loops[product.column], number(b, 2 * halfOfSum));
+  output.known[root.getResult(0)] = plus(start, times(sum, scalesAt(scale)));
   output.store(output.at(result, position, loops, cell), destination, position,
                loops, cell);
   output.known.clear();

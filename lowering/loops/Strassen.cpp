@@ -11,11 +11,8 @@ namespace onnxc {
 // It is a little less exact, and its matrix larger, so it must be worth it.
 static constexpr double leastGain = 1.05;
 
-// Of a block, whose sums and products L2 keeps for the most part, and which
-// reads the matrix once: from 16 to 100 pairs took Zen 4 the same time.
-static constexpr int64_t mostPairs = 64;
-
-// The same where only the run knows how many there are: tasks share blocks.
+// Pairs of a block where only the run knows how many there are: tasks share
+// blocks.
 static constexpr int64_t pairsOfRun = 16;
 
 // What the sums of a pair of rows cost for a vector of half the sum, and of

@@ -38,14 +38,22 @@ void quarter(linalg::GenericOp root, TargetAttr target) {
   auto dimensionOf = [&](unsigned loop) {
     return *map.getResultPosition(getAffineDimExpr(loop, root.getContext()));
   };
+  int64_t summed = dimensionOf(product->summed),
+          columns = dimensionOf(product->column);
+  ElementsAttr scales =
+      QuarteredMatrixAttr::scalesOf(value, summed, columns, schedule);
+  if (!scales)
+    return;
   OpBuilder builder(constant);
-  Value source = arith::ConstantOp::create(
-      builder, constant.getLoc(),
-      QuarteredMatrixAttr::get(builder.getContext(), value,
-                               dimensionOf(product->summed),
-                               dimensionOf(product->column), schedule));
+  auto stored = [&](ElementsAttr elements) -> Value {
+    return arith::ConstantOp::create(builder, constant.getLoc(),
+                                     cast<TypedAttr>(elements));
+  };
+  Value source = stored(QuarteredMatrixAttr::get(
+      builder.getContext(), value, summed, columns, scales, schedule));
   matrix->set(QuarteredMatrixOp::create(builder, constant.getLoc(),
-                                        constant.getType(), source, schedule));
+                                        constant.getType(), source,
+                                        stored(scales), schedule));
   if (constant->use_empty())
     constant.erase();
 }

@@ -102,6 +102,22 @@ LARGE_WEIGHTS = {
     "MatMul by whole panels": ([node("MatMul", "x w"), node("Tanh", "matmul")], normal(700, 960)),
 }
 
+
+
+# Of [rows, 512], by seven quarters of the matrix instead of eight where rows are many.
+QUARTERS = {
+    "MatMul in quarters": ([node("MatMul", "x w"), node("Add", "matmul x"), node("Tanh", "add")], normal(512, 512) / 8),
+    "MatMul in quarters of odd columns": ([node("MatMul", "x w"), node("Sigmoid", "matmul")], normal(512, 443) / 8),
+    "Gemm in quarters": ([node("Gemm", "x w", transB=1), node("Softmax", "gemm", axis=1)], normal(300, 512) / 8),
+    "MatMul by a matrix read twice": ([node("MatMul", "x w"), node("Gemm", "matmul w", transB=1), node("Sub", "gemm x")], normal(512, 512) / 8),
+}
+
+# Of [batch, 256, 13, 11].
+QUARTERED_IMAGES = {
+    "Conv 1x1 in quarters": ([node("Conv", "x w"), node("Relu", "conv"), node("Add", "relu x")], normal(256, 256, 1, 1) / 8),
+    "Conv 1x1 of every second pixel in quarters": ([node("Conv", "x w", strides=[2, 2])], normal(256, 256, 1, 1) / 8),
+}
+
 # Of [2816, 3072]: the first results are more than caches keep, and stored past them.
 LARGE = {
     "Transpose, large": ([node("Transpose", "x", perm=[1, 0]), node("Softmax", "transpose")], None),
@@ -118,6 +134,9 @@ ALL = [(ROWS, [None, 64, 256], ([1, 64, 256], ["n", 64, 256], ["n", "c", 256], [
        (LARGE_WEIGHTS, [None, 700], (["n", 700],)),
        *((LARGE_WEIGHTS, [rows, 700], ([rows, 700],)) for rows in (1, 2, 3, 5, 8, 12, 13, 24)),
        *((LARGE_WEIGHTS, [rows, 700], ([rows, 700], [f"m{rows}", 700])) for rows in (48, 197, 800)),
+       (QUARTERS, [None, 512], (["n", 512],)),
+       *((QUARTERS, [rows, 512], ([rows, 512], [f"m{rows}", 512])) for rows in (2, 28, 29, 33, 67, 150, 259)),
+       (QUARTERED_IMAGES, [None, 256, 13, 11], ([1, 256, 13, 11], ["n", 256, 13, 11], ["n", 256, "h", "w"])),
        (LARGE, [2816, 3072], ([2816, 3072],))]
 # What is compiled for a core behind a mesh, if this one can run that.
 CPU = pathlib.Path("/proc/cpuinfo").read_text()
