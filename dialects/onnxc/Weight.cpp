@@ -135,12 +135,11 @@ private:
   int64_t down, across;
 };
 
-// The power of two at or below; 1 for what is no number or zero.
+// The power of two at or below; the least one for zero.
 double powerBelow(double largest) {
   constexpr int most = 60;
-  if (!(largest > 0) || std::isinf(largest))
-    return 1;
-  return std::ldexp(1, std::clamp(std::ilogb(largest), -most, most));
+  int exponent = largest > 0 ? std::ilogb(largest) : -most;
+  return std::ldexp(1, std::clamp(exponent, -most, most));
 }
 
 // What M1 to M7 are multiplied with: a quarter of the matrix, or two of them.
@@ -155,6 +154,8 @@ constexpr Term terms[StrassenAttr::points][2] = {
 
 } // namespace
 
+// Null also for elements that are no numbers, and for a column of zeros, whose
+// products are to be zeros.
 ElementsAttr QuarteredMatrixAttr::scalesOf(ElementsAttr value, int64_t summed,
                                            int64_t columns,
                                            StrassenAttr schedule) {
@@ -164,8 +165,12 @@ ElementsAttr QuarteredMatrixAttr::scalesOf(ElementsAttr value, int64_t summed,
   int64_t half = schedule.halfOfColumns(matrix.columns);
   std::vector<double> largest(matrix.rows + 2 * half);
   for (int64_t row = 0; row < matrix.rows; ++row)
-    for (int64_t column = 0; column < matrix.columns; ++column)
-      largest[row] = std::max(largest[row], std::abs(matrix.at(row, column)));
+    for (int64_t column = 0; column < matrix.columns; ++column) {
+      double element = std::abs(matrix.at(row, column));
+      if (!std::isfinite(element))
+        return {};
+      largest[row] = std::max(largest[row], element);
+    }
   std::vector<float> scales(largest.size());
   for (int64_t row = 0; row < matrix.rows; ++row) {
     scales[row] = powerBelow(largest[row]);
@@ -174,8 +179,12 @@ ElementsAttr QuarteredMatrixAttr::scalesOf(ElementsAttr value, int64_t summed,
       of = std::max(of, std::abs(matrix.at(row, column)) / scales[row]);
     }
   }
-  for (size_t i = matrix.rows; i < scales.size(); ++i)
-    scales[i] = powerBelow(largest[i]);
+  for (int64_t column = 0; column < 2 * half; ++column) {
+    double of = largest[matrix.rows + column];
+    if (column < matrix.columns && of == 0)
+      return {};
+    scales[matrix.rows + column] = powerBelow(of);
+  }
   auto type = RankedTensorType::get(int64_t(scales.size()),
                                     value.getShapedType().getElementType());
   return constantFrom(type, {reinterpret_cast<const char *>(scales.data()),
@@ -220,18 +229,21 @@ QuarteredMatrixAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
           width = getSchedule().getProduct().getColumns();
   if (!matrix.hasBytes() || scaleBytes.empty())
     return failure();
-  std::vector<float> scales(matrix.rows + 2 * half);
-  for (size_t i = 0; i < scales.size(); ++i) // one for all where it is a splat
-    std::memcpy(&scales[i],
+  std::vector<double> inverse(matrix.rows + 2 * half);
+  for (size_t i = 0; i < inverse.size(); ++i) {
+    float scale; // one for all where it is a splat
+    std::memcpy(&scale,
                 scaleBytes.data() + i * sizeof(float) % scaleBytes.size(),
-                sizeof(float));
+                sizeof(scale));
+    inverse[i] = 1 / double(scale);
+  }
   auto element = [&](const Term &term, int64_t row, int64_t column) -> double {
     row += term.lower ? halfOfSum : 0;
     column += term.right ? half : 0;
     if (term.sign == 0 || column >= matrix.columns)
       return 0;
-    return term.sign * matrix.at(row, column) / scales[row] /
-           scales[matrix.rows + column];
+    return term.sign * matrix.at(row, column) * inverse[row] *
+           inverse[matrix.rows + column];
   };
   std::vector<float> panel(halfOfSum * width);
   for (const auto &[one, other] : terms)

@@ -5,7 +5,8 @@
 // What is added to each other had better be alike, or the smaller one loses its
 // last bits. So rows and columns of the matrix have been divided by powers of
 // two, by which the elements of a row are multiplied, and the products; and the
-// second row of a pair is made about as large as the first one.
+// second row of a pair is made about as large as the first one. A row with an
+// infinity or a NaN has the other one's place, and its results are NaN.
 //
 // Rows of unknown number may be too few to be pairs. The same quarters hold
 // what a single row needs, in as many multiplications as the product has:
@@ -39,6 +40,9 @@ int64_t mostFewRows(StrassenAttr schedule) {
   return schedule.getPairs() * StrassenAttr::points / pointsOfFew;
 }
 
+// Between the sums of two points.
+constexpr int64_t gapOfSums = 32;
+
 // Rows of sums that lie a multiple of a page apart would share sets of the
 // first cache.
 int64_t pitchOf(int64_t elements) {
@@ -46,15 +50,26 @@ int64_t pitchOf(int64_t elements) {
   return elements % page ? elements : elements + pointGap;
 }
 
-// A size of the run, or of all runs.
-OpFoldResult sizeOfLoop(ImplicitLocOpBuilder &b, const ConstantProduct &product,
-                        unsigned loop, AffineMap position, Value buffer) {
-  int64_t extent = product.extent(loop);
-  if (!ShapedType::isDynamic(extent))
-    return number(b, extent);
-  return memref::DimOp::create(
-             b, buffer, *position.getResultPosition(b.getAffineDimExpr(loop)))
-      .getResult();
+// How often the pixel loops run where a result at `position` is in `buffer`.
+SmallVector<OpFoldResult> sizesOf(ImplicitLocOpBuilder &b,
+                                  const ConstantProduct &product,
+                                  AffineMap position, Value buffer) {
+  auto sizeOf = [&](unsigned loop) -> OpFoldResult {
+    int64_t extent = product.extent(loop);
+    if (!ShapedType::isDynamic(extent))
+      return number(b, extent);
+    AffineExpr index = b.getAffineDimExpr(loop);
+    return memref::DimOp::create(b, buffer, *position.getResultPosition(index))
+        .getResult();
+  };
+  return llvm::map_to_vector(product.pixels, sizeOf);
+}
+
+OpFoldResult countOf(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> sizes) {
+  OpFoldResult all = number(b, 1);
+  for (OpFoldResult size : sizes)
+    all = multiply(b, all, size);
+  return all;
 }
 
 // The memory of seven points as that of the points of few rows.
@@ -116,7 +131,11 @@ private:
   Value packedMatrix();
   Value scalesAt(OpFoldResult element);
   Value largestOf(Loops row);
-  SmallVector<Value> placeOfRatio(OpFoldResult at);
+  Value powerBelow(Value largest);
+  Value scalar(float value);
+  enum Which { Above, Below };
+  SmallVector<Value> placeOfFactor(OpFoldResult at, Which row);
+  Value factorOf(OpFoldResult at, Which row);
   Value times(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
   void emitFewRows();
   Loops loopsOf(OpFoldResult row);
@@ -172,12 +191,8 @@ LogicalResult StrassenEmitter::trace() {
     return failure();
   position = *found;
   destination = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
-  rows = number(b, 1);
-  for (unsigned loop : product.pixels) {
-    sizes.push_back(sizeOfLoop(b, product, loop, position,
-                               arguments[destination.getArgNumber()]));
-    rows = onnxc::multiply(b, rows, sizes.back());
-  }
+  sizes = sizesOf(b, product, position, arguments[destination.getArgNumber()]);
+  rows = countOf(b, sizes);
   return success(
       succeeded(left.trace(product.left->get(),
                            root.getMatchingIndexingMap(product.left), root)) &&
@@ -308,10 +323,8 @@ Value StrassenEmitter::scalesAt(OpFoldResult element) {
   return vector::LoadOp::create(b, type, scales, asValue(b, element));
 }
 
-// The power of two at or below the largest element of a row as it is summed,
-// within bounds whose ratio is a number.
+// The largest element of a row as it is summed, or NaN.
 Value StrassenEmitter::largestOf(Loops row) {
-  constexpr float least = 0x1p-63f, most = 0x1p63f;
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
   forget();
   auto loop = scf::ForOp::create(
@@ -333,28 +346,41 @@ Value StrassenEmitter::largestOf(Loops row) {
     scf::YieldOp::create(b, largest);
   }
   forget();
-  Value largest = vector::ReductionOp::create(
-      b, vector::CombiningKind::MAXIMUMF, loop.getResult(0));
+  return vector::ReductionOp::create(b, vector::CombiningKind::MAXIMUMF,
+                                     loop.getResult(0));
+}
+
+// The power of two at or below, within bounds whose ratio is a number.
+Value StrassenEmitter::powerBelow(Value largest) {
   Value exponent =
       arith::ConstantOp::create(b, b.getI32IntegerAttr(0x7f800000));
   Value bits = arith::AndIOp::create(
       b, arith::BitcastOp::create(b, b.getI32Type(), largest), exponent);
-  auto bound = [&](float value) -> Value {
-    return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
-  };
   Value power = arith::BitcastOp::create(b, b.getF32Type(), bits);
   return arith::MinNumFOp::create(
-      b, arith::MaxNumFOp::create(b, power, bound(least)), bound(most));
+      b, arith::MaxNumFOp::create(b, power, scalar(0x1p-63f)), scalar(0x1p63f));
 }
 
-// In the gaps behind the sums of all points.
-SmallVector<Value> StrassenEmitter::placeOfRatio(OpFoldResult at) {
-  static_assert(StrassenAttr::points * pointGap >= mostPairs);
-  OpFoldResult point = floorDivide(b, at, pointGap),
-               inGap = subtract(b, at,
-                                onnxc::multiply(b, point, number(b, pointGap)));
+Value StrassenEmitter::scalar(float value) {
+  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+}
+
+// What the results of a pair's rows are multiplied with, in the gaps behind the
+// sums of all points.
+SmallVector<Value> StrassenEmitter::placeOfFactor(OpFoldResult at, Which row) {
+  static_assert(StrassenAttr::points * gapOfSums >= 2 * mostPairs);
+  OpFoldResult place =
+                   add(b, onnxc::multiply(b, at, number(b, 2)), number(b, row)),
+               point = floorDivide(b, place, gapOfSums),
+               inGap = subtract(
+                   b, place, onnxc::multiply(b, point, number(b, gapOfSums)));
   int64_t gap = schedule.getPairs() * pitchOf(halfOfSum);
   return {asValue(b, point), asValue(b, add(b, number(b, gap), inGap))};
+}
+
+Value StrassenEmitter::factorOf(OpFoldResult at, Which row) {
+  return vector::BroadcastOp::create(
+      b, type, memref::LoadOp::create(b, sums, placeOfFactor(at, row)));
 }
 
 //===--- rows ----------------------------------------------------------------//
@@ -471,13 +497,34 @@ void StrassenEmitter::sumPair(OpFoldResult pair, OpFoldResult at) {
   // row's sums, they take away again.
   if (!isAlwaysEven())
     second = minimum(b, second, subtract(b, rows, number(b, 1)));
-  Loops above = loopsOf(first), below = loopsOf(second);
-  Value largestAbove = largestOf(above), largestBelow = largestOf(below);
-  memref::StoreOp::create(b,
-                          arith::DivFOp::create(b, largestBelow, largestAbove),
-                          sums, placeOfRatio(at));
+  Value largestAbove = largestOf(loopsOf(first)),
+        largestBelow = largestOf(loopsOf(second));
+  auto isNumber = [&](Value largest) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, largest,
+                                 scalar(INFINITY));
+  };
+  Value aboveIs = isNumber(largestAbove), belowIs = isNumber(largestBelow);
+  auto select = [&](Value is, Value then, Value otherwise) -> Value {
+    return arith::SelectOp::create(b, is, then, otherwise);
+  };
+  Value powerAbove = powerBelow(largestAbove),
+        powerBelowIt = powerBelow(largestBelow), nan = scalar(NAN);
+  memref::StoreOp::create(b, select(aboveIs, scalar(1), nan), sums,
+                          placeOfFactor(at, Above));
+  memref::StoreOp::create(
+      b,
+      select(belowIs,
+             select(aboveIs, arith::DivFOp::create(b, powerBelowIt, powerAbove),
+                    scalar(1)),
+             nan),
+      sums, placeOfFactor(at, Below));
+  Value one = asValue(b, first), other = asValue(b, second);
+  Loops above = loopsOf(select(aboveIs, one, other)),
+        below = loopsOf(select(belowIs, other, one));
   Value ratio = vector::BroadcastOp::create(
-      b, type, arith::DivFOp::create(b, largestAbove, largestBelow));
+      b, type,
+      select(arith::AndIOp::create(b, aboveIs, belowIs),
+             arith::DivFOp::create(b, powerAbove, powerBelowIt), scalar(1)));
   alongSum([&](OpFoldResult column, Cell cell) {
     Value a11 = quarter(above, column, false, cell),
           a12 = quarter(above, column, true, cell),
@@ -503,14 +550,15 @@ void StrassenEmitter::finishPair(OpFoldResult pair, OpFoldResult at) {
   OpFoldResult first = onnxc::multiply(b, pair, number(b, 2)),
                second = add(b, first, number(b, 1));
   Loops above = loopsOf(first), below = loopsOf(second);
-  Value ratio = vector::BroadcastOp::create(
-      b, type, memref::LoadOp::create(b, sums, placeOfRatio(at)));
+  Value factorAbove = factorOf(at, Above), factorBelow = factorOf(at, Below);
   alongColumns([&](OpFoldResult column, std::optional<Cell> right) {
     SmallVector<Value> m = loadPoints(at, column, StrassenAttr::points);
-    finishHalves(above, column, plus(minus(plus(m[0], m[3]), m[4]), m[6]),
-                 plus(m[2], m[4]), right);
-    Value leftSum = times(plus(m[1], m[3]), ratio),
-          rightSum = times(plus(plus(minus(m[0], m[1]), m[2]), m[5]), ratio);
+    finishHalves(above, column,
+                 times(plus(minus(plus(m[0], m[3]), m[4]), m[6]), factorAbove),
+                 times(plus(m[2], m[4]), factorAbove), right);
+    Value leftSum = times(plus(m[1], m[3]), factorBelow),
+          rightSum =
+              times(plus(plus(minus(m[0], m[1]), m[2]), m[5]), factorBelow);
     if (isAlwaysEven())
       return finishHalves(below, column, leftSum, rightSum, right);
     Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
@@ -567,7 +615,7 @@ SmallVector<RankedTensorType> strassenScratch(linalg::GenericOp root,
   auto matrix = [&](int64_t elements) {
     return RankedTensorType::get(
         {StrassenAttr::points,
-         schedule.getPairs() * pitchOf(elements) + pointGap},
+         schedule.getPairs() * pitchOf(elements) + gapOfSums},
         Float32Type::get(root.getContext()));
   };
   return {matrix(product.extent(product.summed) / 2),
@@ -588,11 +636,8 @@ Value hasFewRows(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange buffers) {
   BlockArgument destination =
       kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   AffineMap position = *positionOfYielded(kernel.getYielded()[0], product.root);
-  OpFoldResult rows = number(b, 1);
-  for (unsigned loop : product.pixels)
-    rows = multiply(b, rows,
-                    sizeOfLoop(b, product, loop, position,
-                               buffers[destination.getArgNumber()]));
+  OpFoldResult rows = countOf(
+      b, sizesOf(b, product, position, buffers[destination.getArgNumber()]));
   OpFoldResult most =
       number(b, mostFewRows(cast<StrassenAttr>(kernel.getSchedule())));
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, asValue(b, rows),

@@ -32,8 +32,11 @@ bool isMultiplyAdd(linalg::GenericOp root) {
     return false;
   Value start = root.getRegionOutputArgs()[0];
   Value product = sum.getLhs() == start ? sum.getRhs() : sum.getLhs();
-  return (sum.getLhs() == start || sum.getRhs() == start) &&
-         isa_and_nonnull<arith::MulFOp>(product.getDefiningOp());
+  auto factors = product.getDefiningOp<arith::MulFOp>();
+  return (sum.getLhs() == start || sum.getRhs() == start) && factors &&
+         isa<BlockArgument>(factors.getLhs()) &&
+         isa<BlockArgument>(factors.getRhs()) &&
+         factors.getLhs() != factors.getRhs();
 }
 
 // One matrix per point.

@@ -17,7 +17,7 @@ static constexpr int64_t pairsOfRun = 16;
 
 // What the sums of a pair of rows cost for a vector of half the sum, and of
 // half the columns, in cycles of a core with one multiply-add per cycle.
-static constexpr double inputCost = 22, outputCost = 30;
+static constexpr double inputCost = 30, outputCost = 32;
 
 FailureOr<ConstantProduct> matchConstantProduct(linalg::GenericOp root) {
   if (root.getNumDpsInputs() != 2 || root.getNumDpsInits() != 1 ||
@@ -55,7 +55,9 @@ FailureOr<ConstantProduct> matchConstantProduct(linalg::GenericOp root) {
   if (left.getNumResults() == 0 || left.getResults().back() != sum ||
       left.dropResult(left.getNumResults() - 1)
           .isFunctionOfDim(product.summed) ||
-      !matrix.isProjectedPermutation() || !result.isProjectedPermutation())
+      !matrix.isProjectedPermutation() ||
+      !matrix.isFunctionOfDim(product.summed) ||
+      !result.isProjectedPermutation())
     return failure();
   for (AffineExpr index : result.getResults().drop_back())
     product.pixels.push_back(cast<AffineDimExpr>(index).getPosition());
@@ -69,11 +71,12 @@ FailureOr<ConstantProduct> matchConstantProduct(linalg::GenericOp root) {
 }
 
 // How many rows a choice is for where only the run knows. Images would take
-// code for both numbers of rows, behind a mesh few rows read lines, and where
-// the matrix is small the sums of few rows take longer than they should: two by
-// 256 x 256 1.25 times as long.
+// code for both numbers of rows, and behind a mesh few rows read lines. Where
+// the matrix is small or caches keep it from run to run, few rows take longer:
+// two by 256 x 256 1.25 times, one by 1024 x 1024 1.45 times as long.
 static std::optional<int64_t> typicalRows(const ConstantProduct &product,
-                                          TargetAttr target) {
+                                          TargetAttr target,
+                                          int64_t bytesOfModel) {
   constexpr int64_t usualRows = 64;
   if (product.rows())
     return product.rows();
@@ -81,18 +84,34 @@ static std::optional<int64_t> typicalRows(const ConstantProduct &product,
   int64_t bytes =
       4 * product.extent(product.summed) * product.extent(product.column);
   if (product.pixels.size() > mostLoops || isFarFromMemory(target) ||
-      bytes < target.getL2Bytes() / 2)
+      bytes < target.getL2Bytes() / 2 || !isBehindCaches(bytesOfModel, target))
     return std::nullopt;
   return usualRows;
 }
 
-StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target) {
+// Pairs of a block; fewer where their sums and products are more than L2 keeps
+// of them, none where that is hardly one.
+static int64_t pairsOfBlock(const ConstantProduct &product,
+                            const PointProducts &products, TargetAttr target) {
+  constexpr int64_t leastPairs = 8, timesL2 = 4;
+  int64_t bytes = 4 * products.points * (products.inputs + products.outputs),
+          most = std::min(product.rows() ? mostPairs : pairsOfRun,
+                          timesL2 * target.getL2Bytes() / bytes);
+  if (!product.rows())
+    return most < pairsOfRun ? 0 : most;
+  return most < std::min(leastPairs, product.pairs())
+             ? 0
+             : balancedTiles(product.pairs(), most).front().rows;
+}
+
+StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target,
+                            int64_t bytesOfModel) {
   if (!target || !target.getHeap() || target.getVectorBits() < 128)
     return {};
   int64_t lanes = target.getVectorBits() / 32,
           columns = product.extent(product.column),
           summed = product.extent(product.summed);
-  std::optional<int64_t> rows = typicalRows(product, target);
+  std::optional<int64_t> rows = typicalRows(product, target, bytesOfModel);
   if (!rows || *rows < 2 || columns < 2 * lanes || summed < 2 * lanes)
     return {};
   double pairs = llvm::divideCeil(*rows, 2);
@@ -111,11 +130,9 @@ StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target) {
              pairs *
              (products.inputs * inputCost + products.outputs * outputCost) /
              perCycle;
-  if ((quartered + transforms) * leastGain > direct)
+  int64_t block = pairsOfBlock(product, products, target);
+  if ((quartered + transforms) * leastGain > direct || !block)
     return {};
-  int64_t block = product.rows()
-                      ? balancedTiles(product.pairs(), mostPairs).front().rows
-                      : pairsOfRun;
   // Few rows of a run are tiles of the same code.
   int64_t atOnce = product.rows() ? block : mostExactRows;
   return StrassenAttr::get(target.getContext(), block,

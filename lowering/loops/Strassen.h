@@ -1,7 +1,7 @@
 // Strassen's method for products with a constant matrix: quarters of both are
 // multiplied seven times instead of eight (Gaussian elimination is not optimal,
 // 1969). Two rows that follow each other, with halves of their sum, are a
-// quarter's row; so what a row costs in rounding errors, its neighbour shares.
+// quarter's row (docs/decisions/0015-products-in-quarters.md).
 #pragma once
 #include "lowering/loops/Contraction.h"
 
@@ -39,7 +39,9 @@ mlir::FailureOr<ConstantProduct>
 matchConstantProduct(mlir::linalg::GenericOp root);
 
 // The schedule that a count of cycles and bytes finds faster than the product
-// itself; null where none is.
-StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target);
+// itself, one of a model that has so many bytes of constants; null where none
+// is.
+StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target,
+                            int64_t bytesOfModel);
 
 } // namespace onnxc

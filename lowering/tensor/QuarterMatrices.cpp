@@ -13,7 +13,7 @@ namespace onnxc {
 
 namespace {
 
-void quarter(linalg::GenericOp root, TargetAttr target) {
+void quarter(linalg::GenericOp root, TargetAttr target, int64_t bytesOfModel) {
   FailureOr<ConstantProduct> product = matchConstantProduct(root);
   // What pads its rows is read with the contraction itself.
   if (failed(product) || product->left->get().getDefiningOp<tensor::PadOp>())
@@ -24,16 +24,14 @@ void quarter(linalg::GenericOp root, TargetAttr target) {
       constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
   if (!value || value.isSplat())
     return;
-  StrassenAttr schedule = chooseStrassen(*product, target);
-  if (!schedule)
+  StrassenAttr schedule = chooseStrassen(*product, target, bytesOfModel);
+  if (!schedule || areWhole(value))
     return;
   if (isSmall(root->getParentOfType<ModuleOp>())) {
     missed(root, "quarter-matrices")
         << "quartered matrices take 7/4 of the bytes: small code was asked for";
     return;
   }
-  if (areWhole(value))
-    return;
   AffineMap map = root.getMatchingIndexingMap(matrix);
   auto dimensionOf = [&](unsigned loop) {
     return *map.getResultPosition(getAffineDimExpr(loop, root.getContext()));
@@ -64,12 +62,18 @@ struct QuarterMatrices : impl::QuarterMatricesBase<QuarterMatrices> {
       return;
     auto target = getOperation()->getAttrOfType<TargetAttr>(targetAttrName);
     SmallVector<linalg::GenericOp> roots;
-    getOperation().walk([&](linalg::GenericOp op) {
-      if (op.getNumReductionLoops())
-        roots.push_back(op);
+    int64_t bytesOfModel = 0;
+    getOperation().walk([&](Operation *op) {
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (generic && generic.getNumReductionLoops())
+        roots.push_back(generic);
+      if (auto constant = dyn_cast<arith::ConstantOp>(op))
+        if (auto type = dyn_cast<ShapedType>(constant.getType()))
+          bytesOfModel +=
+              type.getNumElements() * elementBytes(type.getElementType());
     });
     for (linalg::GenericOp root : roots)
-      quarter(root, target);
+      quarter(root, target, bytesOfModel);
   }
 };
 
