@@ -458,8 +458,12 @@ void ContractionEmitter::reduceTaps(ArrayRef<unsigned> loops, Tile &tile,
       prefetchWeights(tile);
     scf::YieldOp::create(b, liveSums);
   }
-  if (loops.size() == 1 && (isUnrolledInVain(tile, liveSums.size()) ||
-                            isOfRest(tile) || together > 1))
+  // A single channel is no loop.
+  bool isInnermost = llvm::all_of(loops.drop_front(), [&](unsigned inner) {
+    return isConstantIntValue(nest.sizes[inner], 1);
+  });
+  if (isInnermost && (isUnrolledInVain(tile, liveSums.size()) ||
+                      isOfRest(tile) || together > 1))
     keepRolled(scfLoop);
   llvm::copy(scfLoop.getResults(), liveSums.begin());
   forgetLoads();
