@@ -50,6 +50,11 @@ constexpr double stallOfHalfLines = 0.004;
 // 10 x 2 and 13 x 2 of them took 1.16 times as long as their multiply-adds,
 // 9 x 3 and 5 x 5 no longer.
 constexpr double loadsOfHalves = 1;
+// Of the two vectors that a core may load per cycle, what it does load beside
+// two multiply-adds. On Zen 4 by AVX2, tiles of 10 to 14 rows of one vector
+// took 1.13 to 1.25 times as long as their multiply-adds, 5 x 2 and 4 x 3 as
+// long.
+constexpr double loadsBesideSums = 1.85;
 // What has to be left of other instructions where lanes lie along a sum.
 constexpr double worthwhile = 0.8;
 // Vectors that stay warm, as a part of those that the sets they share hold: a
@@ -86,6 +91,8 @@ Machine machineOf(TargetAttr target, int64_t elementBits) {
   machine.multiplyAdds = std::max<int64_t>(1, target.getFmaPerCycle());
   if (target.getL2BytesPerCycle() < lineBytes)
     machine.stall = stallOfHalfLines;
+  if (machine.lanes * elementBits < 8 * lineBytes)
+    machine.loads = loadsBesideSums;
   return machine;
 }
 
@@ -333,11 +340,15 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
     if (RegisterTile other = bestTile(shape.rowsOfImage);
         costOf(other, rowExtent) <= most)
       tile = other;
-  // A rest of few columns may be worth panels of another width.
-  for (RegisterTile other : tiles)
+  // A rest of few columns may be worth panels of another width, and be smaller
+  // where there are panels of two widths anyway.
+  int64_t vectors = llvm::divideCeil(columnExtent, machine.lanes);
+  for (RegisterTile other : tiles) {
+    double enough = vectors % tile.vectors ? 1 / nearlyBest : clearlyLess;
     if (costOf(other, rowExtent, /*wholePanels=*/false) <
-        clearlyLess * costOf(tile, rowExtent, /*wholePanels=*/false))
+        enough * costOf(tile, rowExtent, /*wholePanels=*/false))
       tile = other;
+  }
   LoopOrder outer =
       readsPanelsOnce(shape, machine, target ? target.getL2ForBlocks() / 2 : 0)
           ? LoopOrder::Panels
