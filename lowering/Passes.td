@@ -426,8 +426,8 @@ def QuarterMatrices : Pass<"quarter-matrices", "mlir::ModuleOp"> {
   let description = [{
     A product of many rows with a constant matrix takes seven products of quarters instead of eight (Strassen, 1969), but
     sums of rows in front and of products behind them, and the matrix takes 7/4 of the bytes: a count of cycles chooses.
-    Where only the run knows how many rows there are, few of them read four of the quarters. An infinity or a NaN in a row
-    is one in its neighbour's results. Not with strict numerics, for small code (-Os), or without a heap (decision 0015).
+    Where only the run knows how many rows there are, few of them read four of the quarters. An infinity in a row
+    makes NaN of its results. Not with strict numerics, for small code (-Os), or without a heap (decision 0015).
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }

@@ -83,8 +83,11 @@ static std::optional<int64_t> typicalRows(const ConstantProduct &product,
   constexpr size_t mostLoops = 2; // batch and sequence
   int64_t bytes =
       4 * product.extent(product.summed) * product.extent(product.column);
+  // Where the last cache is not known, it is taken for a usual one.
+  int64_t kept =
+      target.getL3Bytes() ? target.getL3Bytes() : 8 * target.getL2Bytes();
   if (product.pixels.size() > mostLoops || isFarFromMemory(target) ||
-      bytes < target.getL2Bytes() / 2 || !isBehindCaches(bytesOfModel, target))
+      bytes < target.getL2Bytes() / 2 || bytesOfModel <= kept)
     return std::nullopt;
   return usualRows;
 }
@@ -98,7 +101,7 @@ static int64_t pairsOfBlock(const ConstantProduct &product,
           most = std::min(product.rows() ? mostPairs : pairsOfRun,
                           timesL2 * target.getL2Bytes() / bytes);
   if (!product.rows())
-    return most < pairsOfRun ? 0 : most;
+    return most < leastPairs ? 0 : most;
   return most < std::min(leastPairs, product.pairs())
              ? 0
              : balancedTiles(product.pairs(), most).front().rows;

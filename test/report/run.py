@@ -222,7 +222,7 @@ def check_roof():
             taken = region["measured_ms"]
             expect(least < max(1.1 * taken, 1e-4), f"{name}: {least} ms at least, {taken} ms taken")
     best = json.loads((WORK / "best.json").read_text())["regions"]
-    expect(max(region["bytes_read"] for region in best) <= 4 * 50304, "the best of one row are found in all rows")
+    expect(max(region["bytes_read"] for region in best) < 2 * 4 * 50257, "the best of one row are found in all rows")
     expect(best[0]["vector_bits"] >= 128 and not best[0]["scalar"], f"a loop of vectors is called scalar: {best[0]}")
 
 
@@ -532,6 +532,19 @@ def check_frames():
         expect(algorithm in found, f"{name}: {found}")
 
 
+def check_quarters():
+    """Many rows by a large matrix are seven products of quarters, unless few columns, bytes or bits speak against it."""
+    for name, rows, columns, flags, algorithm in (
+            ("many", 197, 512, [], "Strassen's product"), ("narrow", 197, 32, [], "matrix product"),
+            ("exact", 197, 512, ["--numerics=strict"], "matrix product"), ("short", 197, 512, ["-Os"], "matrix product"),
+            ("unknown", "n", 512, [], "matrix product")):
+        body = weight("w", 256, columns) + node("MatMul", name, ["x", "w"])
+        region, _ = region_of(name, (rows, 256), body, *flags)
+        expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
+        if algorithm != "matrix product":
+            expect(region["executed_flops"] == 2 * 7 * 99 * 128 * 256, f"{name}: {region['executed_flops']} FLOP executed")
+
+
 def check_memory():
     """What a cache can hold need not come from behind it, and units beside those of multiply-adds add biases."""
     region, machine = region_of("product", (1, 256), weight("w", 256, 1024) + node("MatMul", "product", ["x", "w"]))
@@ -620,6 +633,7 @@ def main():
     check_padding()
     check_usual_images()
     check_frames()
+    check_quarters()
     check_memory()
     check_warmth()
     check_roof()

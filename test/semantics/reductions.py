@@ -5,9 +5,8 @@ EMPTY = f32(shape=(2, 0))
 
 FAMILY = "Reductions, sorting, normalization", """\
 NaN goes through sums, maxima and minima. The reduction of nothing is the identity of the operation: 0, 1, the lowest or
-the highest value. Two rows that follow each other share the sums of a product with a large constant matrix (Strassen's
-method, `docs/decisions/0015-products-in-quarters.md`): an infinity or a NaN in one of them makes NaN of the other one's
-results. Not with `--numerics=strict`.""", [
+the highest value. An infinity in a row makes NaN of all that the row gives in a product with a large constant matrix
+(Strassen's method, `docs/decisions/0015-products-in-quarters.md`); not with `--numerics=strict`.""", [
     Row("ReduceMax", "NaN wins", [f32(1, nan, 3), AXIS0], f32(nan), ort=f32(3)),
     Row("ReduceMin", "NaN wins", [f32(1, nan, 3), AXIS0], f32(nan), ort=f32(1)),
     Row("ReduceMax", "only -inf", [f32(-inf, -inf), AXIS0], f32(-inf)),
