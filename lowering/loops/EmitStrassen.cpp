@@ -143,19 +143,19 @@ private:
   void sumPair(OpFoldResult pair, OpFoldResult at);
   void sumRow(OpFoldResult row);
   void finishPair(OpFoldResult pair, OpFoldResult at);
-  void finishRow(OpFoldResult row);
+  // The products that the columns of a half are a sum of, counted from one;
+  // below zero, minus them.
+  struct Terms {
+    SmallVector<int> left, right;
+  };
+  void finishRow(OpFoldResult row, OpFoldResult at, Value memory,
+                 const Terms &terms, Value factor);
   Value quarter(Loops &row, OpFoldResult first, bool isRight, Cell cell);
   void storePoints(OpFoldResult row, OpFoldResult column,
                    ArrayRef<Value> points, Cell cell);
-  SmallVector<Value> loadPoints(OpFoldResult row, OpFoldResult column,
-                                int64_t points);
   void finish(Value sum, const Loops &loops, Cell cell);
-  void finishHalves(Loops &row, OpFoldResult column, Value leftSum,
-                    Value rightSum, std::optional<Cell> right);
-  void alongSum(llvm::function_ref<void(OpFoldResult, Cell)> body);
-  // Columns of the right half may end before those of the left one.
-  void alongColumns(
-      llvm::function_ref<void(OpFoldResult, std::optional<Cell>)> body);
+  void alongVectors(int64_t count,
+                    llvm::function_ref<void(OpFoldResult, Cell)> body);
   void forEach(OpFoldResult from, OpFoldResult to, int64_t step,
                llvm::function_ref<void(OpFoldResult)> body);
   Value plus(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
@@ -305,8 +305,10 @@ void StrassenEmitter::emitFewRows() {
     return forEach(number(b, 0), rows, 1,
                    [&](OpFoldResult row) { sumRow(row); });
   if (part == TransformPart::Outputs)
-    return forEach(number(b, 0), rows, 1,
-                   [&](OpFoldResult row) { finishRow(row); });
+    return forEach(number(b, 0), rows, 1, [&](OpFoldResult row) {
+      finishRow(row, row, fewPoints(b, products), {{1, 3}, {2, 4}},
+                /*factor=*/{});
+    });
   emitPointProducts(b, schedule.getProduct(),
                     {fewPoints(b, sums), rows, halfOfSum, pitchOf(halfOfSum)},
                     pointsFrom(b, packedMatrix(), firstOfFew, pointsOfFew),
@@ -424,32 +426,17 @@ void StrassenEmitter::forEach(OpFoldResult from, OpFoldResult to, int64_t step,
   forget();
 }
 
-void StrassenEmitter::alongSum(
-    llvm::function_ref<void(OpFoldResult, Cell)> body) {
-  int64_t whole = halfOfSum / lanes * lanes;
-  forEach(number(b, 0), number(b, whole), lanes,
-          [&](OpFoldResult first) { body(first, Cell()); });
-  if (whole == halfOfSum)
+void StrassenEmitter::alongVectors(
+    int64_t count, llvm::function_ref<void(OpFoldResult, Cell)> body) {
+  int64_t whole = count / lanes * lanes;
+  if (whole)
+    forEach(number(b, 0), number(b, whole), lanes,
+            [&](OpFoldResult first) { body(first, Cell()); });
+  if (whole == count)
     return;
   Cell rest;
-  rest.mask = firstLanes(b, lanes, number(b, halfOfSum - whole));
+  rest.mask = firstLanes(b, lanes, number(b, count - whole));
   body(number(b, whole), rest);
-}
-
-void StrassenEmitter::alongColumns(
-    llvm::function_ref<void(OpFoldResult, std::optional<Cell>)> body) {
-  int64_t right = columns - half, whole = right / lanes * lanes;
-  forEach(number(b, 0), number(b, whole), lanes,
-          [&](OpFoldResult column) { body(column, Cell()); });
-  if (whole < right) {
-    Cell rest;
-    rest.mask = firstLanes(b, lanes, number(b, right - whole));
-    body(number(b, whole), rest);
-    whole += lanes;
-  }
-  if (whole < half)
-    forEach(number(b, whole), number(b, half), lanes,
-            [&](OpFoldResult column) { body(column, std::nullopt); });
 }
 
 // A vector of half of a row's sum, by the scales of the matrix.
@@ -475,18 +462,6 @@ void StrassenEmitter::storePoints(OpFoldResult row, OpFoldResult column,
     else
       vector::StoreOp::create(b, value, memory, place);
   }
-}
-
-SmallVector<Value> StrassenEmitter::loadPoints(OpFoldResult row,
-                                               OpFoldResult column,
-                                               int64_t points) {
-  OpFoldResult begin = onnxc::multiply(b, row, number(b, pitchOf(half)));
-  Value memory = points == pointsOfFew ? fewPoints(b, products) : products;
-  return llvm::map_to_vector(llvm::seq(points), [&](int64_t point) -> Value {
-    Value place[] = {asValue(b, number(b, point)),
-                     asValue(b, add(b, begin, column))};
-    return vector::LoadOp::create(b, type, memory, place);
-  });
 }
 
 // What M1 to M7 are made of two rows, the first one's quarters above.
@@ -525,7 +500,7 @@ void StrassenEmitter::sumPair(OpFoldResult pair, OpFoldResult at) {
       b, type,
       select(arith::AndIOp::create(b, aboveIs, belowIs),
              arith::DivFOp::create(b, powerAbove, powerBelowIt), scalar(1)));
-  alongSum([&](OpFoldResult column, Cell cell) {
+  alongVectors(halfOfSum, [&](OpFoldResult column, Cell cell) {
     Value a11 = quarter(above, column, false, cell),
           a12 = quarter(above, column, true, cell),
           a21 = times(quarter(below, column, false, cell), ratio),
@@ -539,7 +514,7 @@ void StrassenEmitter::sumPair(OpFoldResult pair, OpFoldResult at) {
 
 void StrassenEmitter::sumRow(OpFoldResult row) {
   Loops loops = loopsOf(row);
-  alongSum([&](OpFoldResult column, Cell cell) {
+  alongVectors(halfOfSum, [&](OpFoldResult column, Cell cell) {
     Value a1 = quarter(loops, column, false, cell),
           a2 = quarter(loops, column, true, cell), both = plus(a1, a2);
     storePoints(row, column, {both, a1, a2, both}, cell);
@@ -549,46 +524,40 @@ void StrassenEmitter::sumRow(OpFoldResult row) {
 void StrassenEmitter::finishPair(OpFoldResult pair, OpFoldResult at) {
   OpFoldResult first = onnxc::multiply(b, pair, number(b, 2)),
                second = add(b, first, number(b, 1));
-  Loops above = loopsOf(first), below = loopsOf(second);
-  Value factorAbove = factorOf(at, Above), factorBelow = factorOf(at, Below);
-  alongColumns([&](OpFoldResult column, std::optional<Cell> right) {
-    SmallVector<Value> m = loadPoints(at, column, StrassenAttr::points);
-    finishHalves(above, column,
-                 times(plus(minus(plus(m[0], m[3]), m[4]), m[6]), factorAbove),
-                 times(plus(m[2], m[4]), factorAbove), right);
-    Value leftSum = times(plus(m[1], m[3]), factorBelow),
-          rightSum =
-              times(plus(plus(minus(m[0], m[1]), m[2]), m[5]), factorBelow);
-    if (isAlwaysEven())
-      return finishHalves(below, column, leftSum, rightSum, right);
-    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                         asValue(b, second), asValue(b, rows));
-    auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    forget();
-    finishHalves(below, column, leftSum, rightSum, right);
-    forget();
-  });
+  finishRow(first, at, products, {{1, 4, -5, 7}, {3, 5}}, factorOf(at, Above));
+  auto finishSecond = [&] {
+    finishRow(second, at, products, {{2, 4}, {1, -2, 3, 6}},
+              factorOf(at, Below));
+  };
+  if (isAlwaysEven())
+    return finishSecond();
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                       asValue(b, second), asValue(b, rows));
+  auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  finishSecond();
 }
 
-void StrassenEmitter::finishRow(OpFoldResult row) {
+// One half after the other: an epilogue needs the registers.
+void StrassenEmitter::finishRow(OpFoldResult row, OpFoldResult at, Value memory,
+                                const Terms &terms, Value factor) {
   Loops loops = loopsOf(row);
-  alongColumns([&](OpFoldResult column, std::optional<Cell> right) {
-    SmallVector<Value> m = loadPoints(row, column, pointsOfFew);
-    finishHalves(loops, column, plus(m[0], m[2]), plus(m[1], m[3]), right);
-  });
-}
-
-void StrassenEmitter::finishHalves(Loops &row, OpFoldResult column,
-                                   Value leftSum, Value rightSum,
-                                   std::optional<Cell> right) {
-  row[product.column] = column;
-  finish(leftSum, row, Cell());
-  if (!right)
-    return;
-  row[product.column] = add(b, column, number(b, half));
-  finish(rightSum, row, *right);
+  OpFoldResult begin = onnxc::multiply(b, at, number(b, pitchOf(half)));
+  auto along = [&](ArrayRef<int> ofHalf, int64_t skipped, int64_t count) {
+    alongVectors(count, [&](OpFoldResult column, Cell cell) {
+      Value offset = asValue(b, add(b, begin, column)), sum;
+      for (int term : ofHalf) {
+        Value place[] = {asValue(b, number(b, std::abs(term) - 1)), offset};
+        Value m = vector::LoadOp::create(b, type, memory, place);
+        sum = !sum ? m : term < 0 ? minus(sum, m) : plus(sum, m);
+      }
+      loops[product.column] = add(b, column, number(b, skipped));
+      finish(factor ? times(sum, factor) : sum, loops, cell);
+    });
+  };
+  along(terms.left, 0, half);
+  along(terms.right, half, columns - half);
 }
 
 void StrassenEmitter::finish(Value sum, const Loops &loops, Cell cell) {
