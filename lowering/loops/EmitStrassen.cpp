@@ -276,15 +276,12 @@ void StrassenEmitter::emitBlocksOfRun() {
 // Of pairs of rows.
 void StrassenEmitter::block(OpFoldResult first, OpFoldResult count,
                             llvm::function_ref<void()> multiplyRows) {
-  auto has = [&](TransformPart step) {
-    return part == TransformPart::Whole || part == step;
-  };
-  if (has(TransformPart::Inputs))
+  if (hasStep(part, TransformPart::Inputs))
     forEach(number(b, 0), count, 1,
             [&](OpFoldResult at) { sumPair(add(b, first, at), at); });
-  if (has(TransformPart::Products))
+  if (hasStep(part, TransformPart::Products))
     multiplyRows();
-  if (has(TransformPart::Outputs))
+  if (hasStep(part, TransformPart::Outputs))
     forEach(number(b, 0), count, 1,
             [&](OpFoldResult at) { finishPair(add(b, first, at), at); });
 }

@@ -216,14 +216,11 @@ void WinogradEmitter::forEachBlock(
 void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
                             OpFoldResult count,
                             llvm::function_ref<void()> products) {
-  auto has = [&](TransformPart step) {
-    return part == TransformPart::Whole || part == step;
-  };
-  if (has(TransformPart::Inputs))
+  if (hasStep(part, TransformPart::Inputs))
     transformInputs(batch, first, count);
-  if (has(TransformPart::Products))
+  if (hasStep(part, TransformPart::Products))
     products();
-  if (has(TransformPart::Outputs))
+  if (hasStep(part, TransformPart::Outputs))
     transformOutputs(batch, first, count);
 }
 

@@ -10,6 +10,9 @@ namespace onnxc {
 
 // The steps of a block, which follow each other.
 enum class TransformPart { Whole, Inputs, Products, Outputs };
+inline bool hasStep(TransformPart part, TransformPart step) {
+  return part == TransformPart::Whole || part == step;
+}
 
 // A matrix product for each point: rows of `inputs` elements by `outputs`
 // columns.

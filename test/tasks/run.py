@@ -102,8 +102,6 @@ LARGE_WEIGHTS = {
     "MatMul by whole panels": ([node("MatMul", "x w"), node("Tanh", "matmul")], normal(701, 960)),
 }
 
-
-
 # Of [rows, 512], by seven quarters of the matrix instead of eight where rows are many.
 QUARTERS = {
     "MatMul in quarters": ([node("MatMul", "x w"), node("Add", "matmul x"), node("Tanh", "add")], normal(512, 512) / 8),
@@ -112,9 +110,21 @@ QUARTERS = {
     "MatMul by a matrix read twice": ([node("MatMul", "x w"), node("Gemm", "matmul w", transB=1), node("Sub", "gemm x")],
                                       normal(512, 512) / 8),
 }
+# Rows and terms of 1e-3 to 1e3, which keep their own precision, and a row that is no number, which keeps to itself.
+ROWS_APART = (10.0 ** (np.arange(67)[:, None] % 7 - 3)).astype(np.float32)
+TERMS_APART = (10.0 ** (np.arange(512) % 7 - 3)).astype(np.float32)
+A_ROW_OF_NAN = np.where(np.arange(67)[:, None] == 5, np.nan, 0).astype(np.float32)
+SCALED = [node("Mul", "x s"), node("Relu", "mul"), node("MatMul", "relu w")]
+UNLIKE = {
+    "MatMul in quarters of unlike rows": ([*SCALED, node("Div", "matmul s")], {"w": normal(512, 512) / 8, "s": ROWS_APART}),
+    "MatMul in quarters of unlike terms": (SCALED, {"w": normal(512, 512) / 8 / TERMS_APART[:, None], "s": TERMS_APART}),
+    "MatMul in quarters, a row of NaN": ([node("Add", "x s"), node("MatMul", "add w")],
+                                         {"w": normal(512, 512) / 8, "s": A_ROW_OF_NAN}),
+}
 # With constants that no cache keeps from run to run, so that any number of rows is.
 QUARTERS_OF_MANY = {
-    "MatMul in quarters, many": ([node("MatMul", "x w"), node("Relu", "matmul"), node("Gemm", "relu v"), node("Add", "gemm x")],
+    "MatMul in quarters, many": ([node("MatMul", "x w"), node("Relu", "matmul"), node("Gemm", "relu v"),
+                                  node("Add", "gemm x")],
                                  {"w": normal(512, 4600) / 8, "v": normal(4600, 512) / 8}),
 }
 
@@ -141,6 +151,7 @@ ALL = [(ROWS, [None, 64, 256], ([1, 64, 256], ["n", 64, 256], ["n", "c", 256], [
        *((LARGE_WEIGHTS, [rows, 701], ([rows, 701],)) for rows in (1, 2, 3, 5, 8, 12, 13, 24)),
        *((LARGE_WEIGHTS, [rows, 701], ([rows, 701], [f"m{rows}", 701])) for rows in (48, 197, 800)),
        *((QUARTERS, [rows, 512], ([rows, 512],)) for rows in (2, 67, 150, 259)),
+       (UNLIKE, [67, 512], ([67, 512],)),
        *((QUARTERS_OF_MANY, [rows, 512], ([f"m{rows}", 512],)) for rows in (1, 3, 28, 29, 33, 67, 259)),
        (QUARTERED_IMAGES, [None, 256, 13, 11], ([1, 256, 13, 11], ["n", 256, 13, 11], ["n", 256, "h", "w"])),
        (LARGE, [2816, 3072], ([2816, 3072],))]
@@ -171,7 +182,8 @@ def cases():
         for name, (nodes, constant) in family.items():
             for declared in forms:
                 yield f"{name}, {'x'.join(map(str, declared))}", (build(nodes, constant, declared, sizes), {
-                    "flags": FAR * (family is LARGE_WEIGHTS) + ["--mcpu=x86-64-v3"] * (family is QUARTERS_OF_MANY), "tolerances": ("--rtol", "1e-4", "--atol", "1e-5")})
+                    "flags": FAR * (family is LARGE_WEIGHTS) + ["--mcpu=x86-64-v3"] * (family is QUARTERS_OF_MANY),
+                    "tolerances": ("--rtol", "1e-4", "--atol", "1e-5")})
 
 
 if __name__ == "__main__":
