@@ -80,14 +80,14 @@ int64_t flopsOfBody(linalg::LinalgOp op) {
 // The products of the transformed tiles; the transforms themselves are few.
 std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule,
                                   ArrayRef<int64_t> extents) {
-  FailureOr<SquareConvolution> conv = matchSquareConvolution(op);
+  FailureOr<FilteredConvolution> conv = matchFilteredConvolution(op);
   if (failed(conv))
     return std::nullopt;
-  int64_t tile = schedule.getTile(), points = (tile + 2) * (tile + 2);
-  int64_t tiles = extents[conv->batch] *
-                  llvm::divideCeil(extents[conv->row], tile) *
-                  llvm::divideCeil(extents[conv->column], tile);
-  return 2 * points * tiles * extents[conv->input] * extents[conv->output];
+  int64_t tile = schedule.getTile(), tiles = extents[conv->batch];
+  tiles *= conv->rows.tiles(extents[conv->rows.pixel], tile);
+  if (!conv->isLine())
+    tiles *= conv->columns.tiles(extents[conv->columns.pixel], tile);
+  return 2 * conv->points(tile) * tiles * conv->terms() * extents[conv->output];
 }
 
 // The products of quarters; sums of rows and of products are few beside them.
@@ -488,11 +488,21 @@ std::string loopsOf(linalg::LinalgOp op) {
   return text;
 }
 
-// A block of Winograd's tiles is of rows where their length is known.
-bool hasFixedImage(KernelOp kernel) {
-  FailureOr<SquareConvolution> conv =
-      matchSquareConvolution(reductionOf(kernel));
-  return succeeded(conv) && conv->hasFixedImage();
+Method filteringOf(KernelOp kernel, WinogradAttr schedule) {
+  FilteredConvolution conv = *matchFilteredConvolution(reductionOf(kernel));
+  int64_t tile = schedule.getTile();
+  std::string outputs = fmt::to_string(conv.rows.outputs(tile)),
+              taps = fmt::to_string(conv.rows.taps);
+  if (!conv.isLine()) {
+    outputs += fmt::format("x{}", conv.columns.outputs(tile));
+    taps += fmt::format("x{}", conv.columns.taps);
+  }
+  // A block of tiles is of rows where their length is known.
+  return {fmt::format("Winograd F({}, {})", outputs, taps),
+          fmt::format("{} {}, {}", schedule.getTileRows(),
+                      conv.hasFixedImage() ? "tile rows" : "tiles at once",
+                      tileOf(schedule.getProduct())),
+          ""};
 }
 
 Method methodOfKernel(KernelOp kernel) {
@@ -500,11 +510,7 @@ Method methodOfKernel(KernelOp kernel) {
   if (auto schedule = dyn_cast<ContractionAttr>(attribute))
     return {contraction(reductionOf(kernel)), tileOf(schedule), ""};
   if (auto schedule = dyn_cast<WinogradAttr>(attribute))
-    return {fmt::format("Winograd F({0}x{0}, 3x3)", schedule.getTile()),
-            fmt::format("{} {}, {}", schedule.getTileRows(),
-                        hasFixedImage(kernel) ? "tile rows" : "tiles at once",
-                        tileOf(schedule.getProduct())),
-            ""};
+    return filteringOf(kernel, schedule);
   if (auto schedule = dyn_cast<StrassenAttr>(attribute))
     return {"Strassen's product",
             fmt::format("{} pairs of rows, {}", schedule.getPairs(),

@@ -35,11 +35,16 @@ double dot(const Triple &x, const Triple &y) {
 
 ShapedType TransformedFilterAttr::getType() const {
   ShapedType filter = getFilter().getShapedType();
-  int64_t side = getSchedule().getTile() + 2,
-          columns = getSchedule().getProduct().getColumns();
+  WinogradAttr schedule = getSchedule();
+  int64_t columns = schedule.getProduct().getColumns(), points = 1,
+          inputs = filter.getDimSize(1);
+  for (int64_t taps : filter.getShape().drop_front(2)) {
+    points *= schedule.pointsOf(schedule.getTile(), taps);
+    inputs *= schedule.groupsOf(taps);
+  }
   return RankedTensorType::get(
-      {side * side, int64_t(llvm::divideCeil(filter.getDimSize(0), columns)),
-       filter.getDimSize(1), columns},
+      {points, int64_t(llvm::divideCeil(filter.getDimSize(0), columns)), inputs,
+       columns},
       filter.getElementType());
 }
 
@@ -47,9 +52,9 @@ LogicalResult
 TransformedFilterAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               ElementsAttr filter, WinogradAttr schedule) {
   auto type = dyn_cast<RankedTensorType>(filter.getType());
-  if (!type || type.getRank() != 4 || !type.getElementType().isF32() ||
-      type.getDimSize(2) != 3 || type.getDimSize(3) != 3)
-    return emitError() << "expected a filter of 3x3 points in f32";
+  if (!type || (type.getRank() != 3 && type.getRank() != 4) ||
+      !type.getElementType().isF32())
+    return emitError() << "expected a filter of one or two dimensions in f32";
   if (!isa<DenseResourceElementsAttr, DenseElementsAttr>(filter) ||
       filter.isSplat())
     return emitError() << "expected a filter with elements of its own";
@@ -59,31 +64,54 @@ TransformedFilterAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+// For the taps of one dimension of a filter.
+static SmallVector<Triple> filterMatrix(WinogradAttr schedule, int64_t taps) {
+  return taps > 1 ? filterMatrix(schedule.getTile())
+                  : SmallVector<Triple>{{1, 0, 0}};
+}
+
 LogicalResult
 TransformedFilterAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
   ShapedType filter = getFilter().getShapedType();
-  int64_t outputs = filter.getDimSize(0), inputs = filter.getDimSize(1);
-  int64_t width = getSchedule().getProduct().getColumns(),
-          panels = llvm::divideCeil(outputs, width);
-  SmallVector<Triple> matrix = filterMatrix(getSchedule().getTile());
-  int64_t side = matrix.size();
+  WinogradAttr schedule = getSchedule();
+  int64_t outputs = filter.getDimSize(0), inputs = filter.getDimSize(1),
+          taps = filter.getShape().back(),
+          lines = filter.getRank() > 3 ? filter.getDimSize(2) : 1,
+          groups = schedule.groupsOf(taps);
+  int64_t width = schedule.getProduct().getColumns(),
+          panels = llvm::divideCeil(outputs, width),
+          terms = getType().getDimSize(2);
+  SmallVector<Triple> matrixDown = filterMatrix(schedule, lines),
+                      matrixAcross = filterMatrix(schedule, taps);
   SmallVector<char> storage;
   ArrayRef<char> bytes = bytesOf(getFilter(), storage);
   if (bytes.size() != filter.getNumElements() * sizeof(float))
     return failure();
+  constexpr int64_t inGroup = WinogradAttr::tapsOfGroup;
   // What the last panel has beyond the outputs stays zero.
-  std::vector<float> points(side * panels * inputs * width);
-  for (const Triple &down : matrix) {
+  std::vector<float> points(matrixAcross.size() * panels * terms * width);
+  std::vector<float> window(lines * taps);
+  std::vector<double> line(groups * inGroup);
+  for (const Triple &down : matrixDown) {
     for (int64_t at = 0; at < outputs * inputs; ++at) {
-      float g[9];
-      std::memcpy(g, bytes.data() + at * sizeof(g), sizeof(g));
-      Triple row;
-      for (int64_t j = 0; j < 3; ++j)
-        row[j] = dot(down, {g[j], g[3 + j], g[6 + j]});
+      std::memcpy(window.data(),
+                  bytes.data() + at * window.size() * sizeof(float),
+                  window.size() * sizeof(float));
       int64_t output = at / inputs, input = at % inputs;
-      for (auto [point, across] : llvm::enumerate(matrix))
-        points[((point * panels + output / width) * inputs + input) * width +
-               output % width] = dot(row, across);
+      for (int64_t first = 0; first < lines; first += inGroup) {
+        for (int64_t j = 0; j < taps; ++j) {
+          line[j] = 0;
+          for (int64_t i = 0; i < std::min(inGroup, lines - first); ++i)
+            line[j] += down[i] * window[(first + i) * taps + j];
+        }
+        for (int64_t group = 0; group < groups; ++group) {
+          const double *of = line.data() + group * inGroup;
+          int64_t term = (first / inGroup * groups + group) * inputs + input;
+          for (auto [point, across] : llvm::enumerate(matrixAcross))
+            points[((point * panels + output / width) * terms + term) * width +
+                   output % width] = dot({of[0], of[1], of[2]}, across);
+        }
+      }
     }
     sink({reinterpret_cast<const char *>(points.data()),
           points.size() * sizeof(float)});

@@ -27,12 +27,12 @@ def WeightAttr : AttrDef<OnnxcDialect, "Weight"> {
 
 def TransformedFilterAttr : AttrDef<OnnxcDialect, "TransformedFilter", [ElementsAttrInterface]> {
   let mnemonic = "transformed_filter";
-  let summary = "A constant 3x3 filter in its Winograd form";
+  let summary = "A constant filter in its Winograd form";
   let description = [{
-    The elements of `filter`, [output][input][3][3] in f32, as `schedule` reads them: [points][panels][input
-    channels][columns], the last panel filled up with zeros (Lavin and Gray, Fast Algorithms for Convolutional Neural
-    Networks, 2015). They take up to four times the bytes of the filter, so they are calculated, in f64, only as stage
-    `object` writes them.
+    The elements of `filter`, [output][input][taps...] in f32 of one or two dimensions of taps, as `schedule` reads them:
+    [points][panels][groups of taps, input channels][columns], the last panel filled up with zeros (Lavin and Gray, Fast
+    Algorithms for Convolutional Neural Networks, 2015). They take up to four times the bytes of the filter, of few taps
+    more, so they are calculated, in f64, only as stage `object` writes them.
 
     ```mlir
     #onnxc.transformed_filter<dense_resource<conv1> : tensor<256x256x3x3xf32>, <tile = 4, tile_rows = 2, product = <...>>>

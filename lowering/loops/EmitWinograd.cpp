@@ -47,19 +47,19 @@ LogicalResult WinogradEmitter::trace() {
   Value unpadded = source;
   if (auto pad = source.getDefiningOp<tensor::PadOp>()) {
     padTop = pad.getStaticLow()[1];
-    padLeft = pad.getStaticLow()[2];
+    padLeft = conv.isLine() ? 0 : pad.getStaticLow()[2];
     unpadded = pad.getSource();
   }
   height = sizeOf(unpadded, 1);
-  width = sizeOf(unpadded, 2);
+  width = conv.isLine() ? number(b, 1) : sizeOf(unpadded, 2);
   outputPosition = root.getIndexingMapsArray().back();
   if (failed(image.trace(source, map, root)) ||
       failed(output.trace(root.getDpsInits()[0], outputPosition, root)) ||
       failed(traceWindows()) || failed(traceResult()))
     return failure();
-  rows = sizeOfLoop(conv.row);
-  columns = sizeOfLoop(conv.column);
-  tileColumns = floorDivide(b, add(b, columns, number(b, tile - 1)), tile);
+  rows = sizeOfLoop(conv.rows.pixel);
+  columns = conv.isLine() ? number(b, 1) : sizeOfLoop(conv.columns.pixel);
+  tileColumns = tilesOf(conv.columns, columns);
   return success();
 }
 
@@ -132,12 +132,11 @@ LogicalResult WinogradEmitter::emit() {
   zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
   if (part != TransformPart::Products) {
     grid = memref::AllocaOp::create(
-        b, MemRefType::get({side * side, lanes}, b.getF32Type()),
+        b, MemRefType::get({pointsDown * pointsAcross, lanes}, b.getF32Type()),
         b.getI64IntegerAttr(lanes * 4));
     grid.getDefiningOp()->setAttr(tileAttrName, b.getUnitAttr());
   }
-  OpFoldResult tileRows =
-      floorDivide(b, add(b, rows, number(b, tile - 1)), tile);
+  OpFoldResult tileRows = tilesOf(conv.rows, rows);
   int64_t most = schedule.getTileRows();
   forEach(number(b, 0), sizeOfLoop(conv.batch), 1, [&](OpFoldResult batch) {
     if (!conv.hasFixedImage()) {
@@ -228,35 +227,50 @@ void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
 
 void WinogradEmitter::transformInputs(OpFoldResult batch, OpFoldResult first,
                                       OpFoldResult count) {
+  for (int64_t row = 0; row < conv.rows.groups(); ++row)
+    for (int64_t column = 0; column < conv.columns.groups(); ++column)
+      transformGroup({row, column}, batch, first, count);
+}
+
+void WinogradEmitter::transformGroup(Group group, OpFoldResult batch,
+                                     OpFoldResult first, OpFoldResult count) {
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
-                  Cell cell) { transformInput(loops, span, at, cell); };
+                  Cell cell) { transformInput(group, loops, span, at, cell); };
+  int64_t above = before(conv.rows, padTop, group.row),
+          left = before(conv.columns, padLeft, group.column);
   if (!conv.hasFixedImage())
-    return forEachTileOfRun({padTop, padLeft, side, height, width}, batch,
-                            first, count, conv.input, body);
+    return forEachTileOfRun({above, pointsDown, height},
+                            {left, pointsAcross, width}, batch, first, count,
+                            conv.input, body);
+  auto elements = [&](int64_t pixels) {
+    int64_t count = llvm::divideCeilSigned(pixels, conv.columns.dilation);
+    return std::clamp<int64_t>(count, 0, pointsAcross);
+  };
   auto existing = [&](int64_t at) {
-    int64_t left = at * tile - padLeft;
-    return Span{0, 0, std::max<int64_t>(0, -left),
-                std::min(side, *getConstantIntValue(width) - left)};
+    int64_t first = conv.columns.start(at, tile) - left;
+    return Span{0, 0, elements(-first),
+                elements(*getConstantIntValue(width) - first)};
   };
   forEachTile(spansOf(*getConstantIntValue(tileColumns), existing), batch,
               first, count, conv.input, body);
 }
 
-// Whether the image has `count` rows of every tile, the first of them so far
-// behind the tile's own.
+// Whether the image has `count` elements of every tile, the first of them so
+// far behind the tile's own.
 bool WinogradEmitter::areRowsAlways(Span span, int64_t first, int64_t count,
                                     OpFoldResult size) {
   if (span.checks != Span::Rows)
     return span.checks == Span::Nothing;
-  int64_t tileRows = llvm::divideCeil(conv.extent(conv.row), tile);
-  return first >= 0 &&
-         (tileRows - 1) * tile + first + count <= *getConstantIntValue(size);
+  int64_t tiles = conv.rows.tiles(conv.rows.extent, tile),
+          last = conv.rows.start(tiles - 1, tile) + first +
+                 (count - 1) * conv.rows.dilation;
+  return first >= 0 && last < *getConstantIntValue(size);
 }
 
 // Where a point of the grid or of the scratch lies.
 SmallVector<Value> WinogradEmitter::placeOf(Point point, Value offset) {
-  OpFoldResult index =
-      add(b, onnxc::multiply(b, point.row, number(b, side)), point.column);
+  OpFoldResult index = add(
+      b, onnxc::multiply(b, point.row, number(b, pointsAcross)), point.column);
   return {asValue(b, index), offset ? offset : asValue(b, number(b, 0))};
 }
 
@@ -273,48 +287,100 @@ void WinogradEmitter::storePoint(Value memory, Point point, Value offset,
     vector::StoreOp::create(b, value, memory, place);
 }
 
-// A row of the patch, transformed along the row.
-SmallVector<Value> WinogradEmitter::patchRow(ArrayRef<OpFoldResult> loops,
+// A row of the patch, transformed along the row; zeros where the image has
+// none.
+SmallVector<Value> WinogradEmitter::patchRow(Group group,
+                                             ArrayRef<OpFoldResult> loops,
                                              Span span, OpFoldResult row,
                                              Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
+  int64_t above = before(conv.rows, padTop, group.row),
+          left = before(conv.columns, padLeft, group.column);
+  constexpr int64_t inGroup = WinogradAttr::tapsOfGroup;
   SmallVector<OpFoldResult> at(loops);
-  at[conv.filterRow] = row;
-  SmallVector<Value> elements(side, zero);
-  for (int64_t column = span.low; column < span.high; ++column) {
-    at[conv.filterColumn] = number(b, column);
-    auto load = [&]() -> SmallVector<Value> {
-      return {image.at(conv.image->get(), map, at, cell)};
-    };
-    OpFoldResult x = add(b, loops[conv.column], number(b, column - padLeft));
-    elements[column] = span.checks == Span::Everything
-                           ? ifInside(isBelow(x, width), 1, load).front()
-                           : load().front();
+  at[conv.rows.tap] = add(b, row, number(b, group.row * inGroup));
+  auto patch = [&] {
+    SmallVector<Value> elements(pointsAcross, zero);
+    for (int64_t column = span.low; column < span.high; ++column) {
+      at[conv.columns.tap] = number(b, group.column * inGroup + column);
+      auto load = [&]() -> SmallVector<Value> {
+        return {image.at(conv.image->get(), map, at, cell)};
+      };
+      OpFoldResult x = add(b, loops[conv.columns.pixel],
+                           number(b, column * conv.columns.dilation - left));
+      elements[column] = span.checks == Span::Everything && !conv.isLine()
+                             ? ifInside(isBelow(x, width), 1, load).front()
+                             : load().front();
+    }
+    return pointsAcross > 1 ? transforms.input(elements) : elements;
+  };
+  if (areRowsAlways(span, -above, pointsDown, height))
+    return patch();
+  OpFoldResult within = onnxc::multiply(b, row, number(b, conv.rows.dilation)),
+               y = add(b, loops[conv.rows.pixel],
+                       subtract(b, within, number(b, above)));
+  return ifInside(isBelow(y, height), pointsAcross, patch);
+}
+
+// A patch of a single column, transformed. Rows are compared with the image's
+// one by one only where it has not all of them.
+SmallVector<Value> WinogradEmitter::patchColumn(Group group,
+                                                ArrayRef<OpFoldResult> loops,
+                                                Span span, Cell cell) {
+  Reach reach{before(conv.rows, padTop, group.row), pointsDown, height};
+  auto load = [&](Span of) {
+    SmallVector<Value> elements;
+    for (int64_t row = 0; row < pointsDown; ++row)
+      llvm::append_range(elements,
+                         patchRow(group, loops, of, number(b, row), cell));
+    return elements;
+  };
+  if (span.checks != Span::Rows ||
+      areRowsAlways(span, -reach.before, pointsDown, height))
+    return transforms.input(load(span));
+  Value isWhole = isInside(loops[conv.rows.pixel], conv.rows, reach);
+  Span whole = span;
+  whole.checks = Span::Nothing;
+  auto branch = scf::IfOp::create(b, SmallVector<Type>(pointsDown, type),
+                                  isWhole, /*withElseRegion=*/true);
+  for (auto [block, of] : {std::pair(branch.thenBlock(), whole),
+                           std::pair(branch.elseBlock(), span)}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
+    image.forgetLoads();
+    scf::YieldOp::create(b, load(of));
   }
-  return transforms.input(elements);
+  image.forgetLoads();
+  return transforms.input(SmallVector<Value>(branch.getResults()));
 }
 
 // Line by line: between the two directions of a transform there are more values
 // than registers.
-void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
-                                     OpFoldResult at, Cell cell) {
-  OpFoldResult place =
-      add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.input))),
-          loops[conv.input]);
+void WinogradEmitter::transformInput(Group group, ArrayRef<OpFoldResult> loops,
+                                     Span span, OpFoldResult at, Cell cell) {
+  int64_t channels = conv.extent(conv.input),
+          index = group.row * conv.columns.groups() + group.column;
+  OpFoldResult channel = add(b, loops[conv.input], number(b, index * channels)),
+               place = add(b, onnxc::multiply(b, at, number(b, conv.terms())),
+                           channel);
   Value offset = asValue(b, place);
-  forEach(number(b, 0), number(b, side), 1, [&](OpFoldResult row) {
-    auto load = [&] { return patchRow(loops, span, row, cell); };
-    OpFoldResult y =
-        add(b, loops[conv.row], subtract(b, row, number(b, padTop)));
-    bool always = areRowsAlways(span, -padTop, side, height);
+  if (pointsDown == 1 || pointsAcross == 1) {
     SmallVector<Value> points =
-        always ? load() : ifInside(isBelow(y, height), side, load);
+        pointsDown == 1 ? patchRow(group, loops, span, number(b, 0), cell)
+                        : patchColumn(group, loops, span, cell);
+    for (auto [point, value] : llvm::enumerate(points))
+      storePoint(transformed, {number(b, 0), number(b, point)}, offset, value,
+                 cell.mask);
+    return;
+  }
+  forEach(number(b, 0), number(b, pointsDown), 1, [&](OpFoldResult row) {
+    SmallVector<Value> points = patchRow(group, loops, span, row, cell);
     for (auto [column, value] : llvm::enumerate(points))
       storePoint(grid, {row, number(b, column)}, {}, value);
   });
-  forEach(number(b, 0), number(b, side), 1, [&](OpFoldResult column) {
+  forEach(number(b, 0), number(b, pointsAcross), 1, [&](OpFoldResult column) {
     SmallVector<Value> elements;
-    for (int64_t row = 0; row < side; ++row)
+    for (int64_t row = 0; row < pointsDown; ++row)
       elements.push_back(loadPoint(grid, {number(b, row), column}));
     for (auto [row, value] : llvm::enumerate(transforms.input(elements)))
       storePoint(transformed, {number(b, row), column}, offset, value,
@@ -328,7 +394,7 @@ void WinogradEmitter::transformInput(ArrayRef<OpFoldResult> loops, Span span,
 void WinogradEmitter::multiply(OpFoldResult tiles) {
   auto filter = conv.filter->get().getDefiningOp<WinogradFilterOp>();
   auto packed = cast<BlockArgument>(filter.getTransformed());
-  int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
+  int64_t inputs = conv.terms(), outputs = conv.extent(conv.output);
   emitPointProducts(
       b, schedule.getProduct(), {transformed, tiles, inputs, inputs},
       arguments[packed.getArgNumber()], {products, tiles, outputs, outputs});
@@ -341,10 +407,12 @@ void WinogradEmitter::transformOutputs(OpFoldResult batch, OpFoldResult first,
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformOutput(loops, span, at, cell); };
   if (!conv.hasFixedImage())
-    return forEachTileOfRun({0, 0, tile, rows, columns}, batch, first, count,
-                            conv.output, body);
+    return forEachTileOfRun({0, down, rows}, {0, across, columns}, batch, first,
+                            count, conv.output, body);
   auto existing = [&](int64_t at) {
-    return Span{0, 0, 0, std::min(tile, conv.extent(conv.column) - at * tile)};
+    int64_t pixels = conv.columns.extent - conv.columns.start(at, tile),
+            elements = llvm::divideCeil(pixels, conv.columns.dilation);
+    return Span{0, 0, 0, std::min(across, elements)};
   };
   forEachTile(spansOf(*getConstantIntValue(tileColumns), existing), batch,
               first, count, conv.output, body);
@@ -356,39 +424,72 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
       add(b, onnxc::multiply(b, at, number(b, conv.extent(conv.output))),
           loops[conv.output]);
   Value offset = asValue(b, place);
-  forEach(number(b, 0), number(b, side), 1, [&](OpFoldResult column) {
+  int64_t together = windows ? windows->rows : 1;
+  if (pointsDown == 1 || pointsAcross == 1) {
+    SmallVector<Value> sums = sumsOfLine(offset);
+    for (int64_t row = 0; row < down; row += together)
+      finishRows(
+          loops, span, number(b, row),
+          [&](int64_t i) {
+            return SmallVector<Value>(
+                ArrayRef(sums).slice((row + i) * across, across));
+          },
+          cell);
+    return;
+  }
+  forEach(number(b, 0), number(b, pointsAcross), 1, [&](OpFoldResult column) {
     SmallVector<Value> elements;
-    for (int64_t row = 0; row < side; ++row)
+    for (int64_t row = 0; row < pointsDown; ++row)
       elements.push_back(loadPoint(products, {number(b, row), column}, offset));
     for (auto [row, value] : llvm::enumerate(transforms.output(elements)))
       storePoint(grid, {number(b, row), column}, {}, value);
   });
-  int64_t together = windows ? windows->rows : 1;
-  forEach(number(b, 0), number(b, tile), together, [&](OpFoldResult first) {
-    SmallVector<SmallVector<Value>> pixels;
-    for (int64_t i = 0; i < together; ++i)
-      pixels.push_back(
-          finishRow(loops, span, add(b, first, number(b, i)), cell));
-    if (windows)
-      foldWindows(loops, span, first, pixels, cell);
+  forEach(number(b, 0), number(b, down), together, [&](OpFoldResult first) {
+    auto sums = [&](int64_t i) {
+      OpFoldResult row = add(b, first, number(b, i));
+      SmallVector<Value> elements;
+      for (int64_t column = 0; column < pointsAcross; ++column)
+        elements.push_back(loadPoint(grid, {row, number(b, column)}));
+      return transforms.output(elements);
+    };
+    finishRows(loops, span, first, sums, cell);
   });
 }
 
+// Of a tile in a single direction.
+SmallVector<Value> WinogradEmitter::sumsOfLine(Value offset) {
+  SmallVector<Value> elements;
+  for (int64_t point = 0; point < pointsDown * pointsAcross; ++point)
+    elements.push_back(
+        loadPoint(products, {number(b, 0), number(b, point)}, offset));
+  return transforms.output(elements);
+}
+
+// As many rows as a window of the fold has.
+void WinogradEmitter::finishRows(ArrayRef<OpFoldResult> loops, Span span,
+                                 OpFoldResult first, Sums sums, Cell cell) {
+  SmallVector<SmallVector<Value>> pixels;
+  for (int64_t i = 0; i < (windows ? windows->rows : 1); ++i)
+    pixels.push_back(finishRow(
+        loops, span, add(b, first, number(b, i)), [&] { return sums(i); },
+        cell));
+  if (windows)
+    foldWindows(loops, span, first, pixels, cell);
+}
+
 // Returns what the windows fold, zeros where the image has ended.
-SmallVector<Value> WinogradEmitter::finishRow(ArrayRef<OpFoldResult> loops,
-                                              Span span, OpFoldResult row,
-                                              Cell cell) {
+SmallVector<Value> WinogradEmitter::finishRow(
+    ArrayRef<OpFoldResult> loops, Span span, OpFoldResult row,
+    llvm::function_ref<SmallVector<Value>()> sums, Cell cell) {
   SmallVector<OpFoldResult> at(loops);
-  at[conv.row] = add(b, loops[conv.row], row);
-  auto store = [&] {
-    SmallVector<Value> elements;
-    for (int64_t column = 0; column < side; ++column)
-      elements.push_back(loadPoint(grid, {row, number(b, column)}));
-    return storeRow(at, span, transforms.output(elements), cell);
-  };
-  if (areRowsAlways(span, 0, tile, rows))
+  at[conv.rows.pixel] =
+      add(b, loops[conv.rows.pixel],
+          onnxc::multiply(b, row, number(b, conv.rows.dilation)));
+  auto store = [&] { return storeRow(at, span, sums(), cell); };
+  if (areRowsAlways(span, 0, down, rows))
     return store();
-  return ifInside(isBelow(at[conv.row], rows), windows ? span.high : 0, store);
+  return ifInside(isBelow(at[conv.rows.pixel], rows), windows ? span.high : 0,
+                  store);
 }
 
 SmallVector<Value> WinogradEmitter::storeRow(ArrayRef<OpFoldResult> first,
@@ -397,15 +498,17 @@ SmallVector<Value> WinogradEmitter::storeRow(ArrayRef<OpFoldResult> first,
   SmallVector<OpFoldResult> at(first);
   SmallVector<Value> pixels;
   for (int64_t column = 0; column < span.high; ++column) {
-    at[conv.column] = add(b, first[conv.column], number(b, column));
+    at[conv.columns.pixel] = add(b, first[conv.columns.pixel],
+                                 number(b, column * conv.columns.dilation));
     auto store = [&]() -> SmallVector<Value> {
       Value pixel = storePixel(at, sums[column], cell);
       return windows ? SmallVector<Value>{pixel} : SmallVector<Value>();
     };
-    llvm::append_range(pixels, span.checks == Span::Everything
-                                   ? ifInside(isBelow(at[conv.column], columns),
-                                              windows ? 1 : 0, store)
-                                   : store());
+    bool isChecked = span.checks == Span::Everything && !conv.isLine();
+    llvm::append_range(
+        pixels, isChecked ? ifInside(isBelow(at[conv.columns.pixel], columns),
+                                     windows ? 1 : 0, store)
+                          : store());
   }
   return pixels;
 }
@@ -429,7 +532,7 @@ void WinogradEmitter::foldWindows(ArrayRef<OpFoldResult> loops, Span span,
                                   OpFoldResult first,
                                   ArrayRef<SmallVector<Value>> pixels,
                                   Cell cell) {
-  int64_t down = windows->rows, across = windows->columns;
+  int64_t high = windows->rows, wide = windows->columns;
   auto ifNeeded = [&](bool isNeeded, OpFoldResult last, OpFoldResult end,
                       llvm::function_ref<void()> body) {
     if (!isNeeded)
@@ -439,22 +542,22 @@ void WinogradEmitter::foldWindows(ArrayRef<OpFoldResult> loops, Span span,
       return {};
     });
   };
-  OpFoldResult row = add(b, loops[conv.row], first),
-               lastRow = add(b, row, number(b, down - 1));
+  OpFoldResult row = add(b, loops[conv.rows.pixel], first),
+               lastRow = add(b, row, number(b, high - 1));
   SmallVector<OpFoldResult> at(windows->op.getNumLoops() + 1, number(b, 0));
   at[windows->batch] = loops[conv.batch];
-  at[windows->row] = floorDivide(b, row, down);
+  at[windows->row] = floorDivide(b, row, high);
   at[windows->channel] = loops[conv.output];
-  ifNeeded(!areRowsAlways(span, 0, tile, rows), lastRow, rows, [&] {
-    if (!across)
-      return storeWindow(at, pixels.front(), cell, loops[conv.column]);
-    for (int64_t begin = 0; begin + across <= span.high; begin += across) {
-      OpFoldResult column = add(b, loops[conv.column], number(b, begin)),
-                   last = add(b, column, number(b, across - 1));
-      at[windows->column] = floorDivide(b, column, across);
+  ifNeeded(!areRowsAlways(span, 0, down, rows), lastRow, rows, [&] {
+    if (!wide)
+      return storeWindow(at, pixels.front(), cell, loops[conv.columns.pixel]);
+    for (int64_t begin = 0; begin + wide <= span.high; begin += wide) {
+      OpFoldResult column = add(b, loops[conv.columns.pixel], number(b, begin)),
+                   last = add(b, column, number(b, wide - 1));
+      at[windows->column] = floorDivide(b, column, wide);
       SmallVector<Value> elements;
       for (ArrayRef<Value> row : pixels)
-        llvm::append_range(elements, row.slice(begin, across));
+        llvm::append_range(elements, row.slice(begin, wide));
       ifNeeded(span.checks == Span::Everything, last, columns,
                [&] { storeWindow(at, elements, cell, number(b, 0)); });
     }
@@ -502,34 +605,34 @@ void WinogradEmitter::storeWindow(ArrayRef<OpFoldResult> at,
 
 SmallVector<RankedTensorType> winogradScratch(linalg::GenericOp root,
                                               WinogradAttr schedule) {
-  SquareConvolution conv = *matchSquareConvolution(root);
+  FilteredConvolution conv = *matchFilteredConvolution(root);
   int64_t tile = schedule.getTile();
-  int64_t inRow = conv.hasFixedImage()
-                      ? llvm::divideCeil(conv.extent(conv.column), tile)
-                      : 1;
+  int64_t inRow =
+      conv.hasFixedImage() ? conv.columns.tiles(conv.columns.extent, tile) : 1;
   int64_t tiles = schedule.getTileRows() * inRow;
-  auto matrix = [&](unsigned channel) {
+  auto matrix = [&](int64_t channels) {
     return RankedTensorType::get(
-        {(tile + 2) * (tile + 2), tiles * conv.extent(channel) + pointGap},
+        {conv.points(tile), tiles * channels + pointGap},
         Float32Type::get(root.getContext()));
   };
-  return {matrix(conv.input), matrix(conv.output)};
+  return {matrix(conv.terms()), matrix(conv.extent(conv.output))};
 }
 
 bool isOneBlock(linalg::GenericOp root, WinogradAttr schedule) {
-  SquareConvolution conv = *matchSquareConvolution(root);
+  FilteredConvolution conv = *matchFilteredConvolution(root);
   return conv.extent(conv.batch) == 1 && conv.hasFixedImage() &&
-         conv.extent(conv.row) <= schedule.getTileRows() * schedule.getTile();
+         conv.rows.tiles(conv.rows.extent, schedule.getTile()) <=
+             schedule.getTileRows();
 }
 
 LogicalResult emitWinograd(ImplicitLocOpBuilder &b, KernelOp kernel,
                            ValueRange arguments, TransformPart part) {
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
-  FailureOr<SquareConvolution> conv =
-      failed(root) ? FailureOr<SquareConvolution>(failure())
-                   : matchSquareConvolution(*root);
+  FailureOr<FilteredConvolution> conv =
+      failed(root) ? FailureOr<FilteredConvolution>(failure())
+                   : matchFilteredConvolution(*root);
   if (failed(conv))
-    return kernel.emitOpError("expected a 3x3 convolution in the body");
+    return kernel.emitOpError("expected a convolution of stride 1 in the body");
   return winograd::WinogradEmitter(b, kernel, arguments, *conv, part).emit();
 }
 

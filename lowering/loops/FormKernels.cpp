@@ -447,7 +447,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       }
       if (auto filter = dyn_cast<WinogradFilterOp>(op)) {
         WinogradAttr filtering = filter.getSchedule();
-        takeFolds(group, *roles, filtering.getTile());
+        takeFolds(group, *roles, filtering);
         return outline(group, filtering, winogradScratch(root, filtering));
       }
     }
@@ -510,13 +510,14 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
   }
 
   // Of the result of Winograd's tiles, of which each has its own rows.
-  void takeFolds(Group &group, const LoopRoles &roles, int64_t tile) {
+  void takeFolds(Group &group, const LoopRoles &roles, WinogradAttr schedule) {
+    FilteredConvolution conv = *matchFilteredConvolution(group.root);
     bool isAsComputed =
         group.position == group.root.getIndexingMapsArray().back();
-    if (isAsComputed)
-      takeWindows(group, tile);
-    bool mayFoldRows = isAsComputed && !group.fold &&
-                       matchSquareConvolution(group.root)->hasFixedImage();
+    if (isAsComputed && conv.hasTilesOfNeighbours())
+      takeWindows(group, conv.rows.outputs(schedule.getTile()),
+                  conv.columns.outputs(schedule.getTile()));
+    bool mayFoldRows = isAsComputed && !group.fold && conv.mayFoldRows();
     if (mayFoldRows)
       takeFold(group, roles, /*sharePanels=*/false, foldsColumns);
     leaveFoldsOutside(group, group.last->getResult(0),
@@ -525,7 +526,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
 
   // A pool of the result whose windows divide Winograd's tiles, and what
   // follows it where nothing else reads the result.
-  void takeWindows(Group &group, int64_t tile) {
+  void takeWindows(Group &group, int64_t rows, int64_t columns) {
     for (Operation *user : group.last->getUsers()) {
       auto next = dyn_cast<linalg::GenericOp>(user);
       if (!next || next->getBlock() != group.root->getBlock())
@@ -534,7 +535,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       auto start = next.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
       if (failed(windows) || !start)
         continue;
-      if (tile % windows->rows || tile % windows->columns) {
+      if (rows % windows->rows || columns % windows->columns) {
         stayOutside(group, next, "its windows reach into several tiles");
         continue;
       }

@@ -233,7 +233,7 @@ bool isFoldOfTiles(OpOperand *operand) {
       return input.getDefiningOp<WinogradFilterOp>() != nullptr;
     });
     return !isFiltered || (foldsColumns(consumer) &&
-                           matchSquareConvolution(root)->hasFixedImage());
+                           matchFilteredConvolution(root)->mayFoldRows());
   };
   return llvm::any_of(contractionsBefore(operand->get()), canFold);
 }

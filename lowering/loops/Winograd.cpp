@@ -14,6 +14,8 @@ namespace {
 
 // Fewer channels than this do not pay for the transforms.
 constexpr int64_t fewestChannels = 24;
+// The transforms of each group of taps are code of their own.
+constexpr int64_t mostGroups = 12;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
 // What rows and columns of an image are taken for of which nothing is known,
@@ -23,53 +25,31 @@ constexpr int64_t usualExtent = 64;
 constexpr int64_t usualInputs[] = {96, 224, 448};
 
 // What the transforms of one tile and one vector of channels cost, in cycles of
-// a core with one multiply-add per cycle.
+// a core with one multiply-add per cycle: of all lines in both directions, or
+// of a single one.
 struct TransformCost {
   int64_t tile;
-  double input, output;
+  double input, output, inputOfLine, outputOfLine;
 };
-constexpr TransformCost transformCosts[] = {{4, 190, 120}, {2, 50, 34}};
-
-// The sum of two different loops that an index is, pixel first.
-bool isWindowIndex(AffineExpr index, linalg::GenericOp root, unsigned &pixel,
-                   unsigned &tap) {
-  auto sum = dyn_cast<AffineBinaryOpExpr>(index);
-  if (!sum || sum.getKind() != AffineExprKind::Add)
-    return false;
-  auto lhs = dyn_cast<AffineDimExpr>(sum.getLHS());
-  auto rhs = dyn_cast<AffineDimExpr>(sum.getRHS());
-  if (!lhs || !rhs)
-    return false;
-  pixel = lhs.getPosition();
-  tap = rhs.getPosition();
-  auto isReduction = [&](unsigned loop) {
-    return root.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
-  };
-  if (isReduction(pixel))
-    std::swap(pixel, tap);
-  return !isReduction(pixel) && isReduction(tap);
-}
+constexpr TransformCost transformCosts[] = {{4, 190, 120, 30, 22},
+                                            {2, 50, 34, 15, 12}};
 
 struct Image {
   int64_t rows, columns;
   bool isFixed;
-  int64_t tileRows(int64_t tile) const { return llvm::divideCeil(rows, tile); }
-  int64_t tileColumns(int64_t tile) const {
-    return llvm::divideCeil(columns, tile);
-  }
 };
 
-Image imageOf(const SquareConvolution &conv,
+Image imageOf(const FilteredConvolution &conv,
               llvm::function_ref<int64_t(unsigned)> unknown) {
-  auto extentOf = [&](unsigned loop) {
-    int64_t extent = conv.extent(loop);
-    return ShapedType::isDynamic(extent) ? unknown(loop) : extent;
+  auto extentOf = [&](const FilteredDirection &direction) {
+    return ShapedType::isDynamic(direction.extent) ? unknown(direction.pixel)
+                                                   : direction.extent;
   };
-  return {extentOf(conv.row), extentOf(conv.column), conv.hasFixedImage()};
+  return {extentOf(conv.rows), extentOf(conv.columns), conv.hasFixedImage()};
 }
 
 // The image where all unknown sizes of the model's inputs are `size`.
-Image imageOfInputs(const SquareConvolution &conv, int64_t size) {
+Image imageOfInputs(const FilteredConvolution &conv, int64_t size) {
   linalg::GenericOp root = conv.root;
   AffineMap output = root.getIndexingMapsArray().back();
   Block scratch;
@@ -124,11 +104,12 @@ int64_t rowsOfFewestBlocks(int64_t rows, int64_t rowBytes, int64_t weights,
 // beside the weights, which all cores stream at once. Where only the run knows
 // the image, its tiles count as rows of one. What far memory adds to the rows
 // is not in the cycles.
-Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
-                      double perCycle, TargetAttr target) {
-  int64_t rows = image.tileRows(tile), columns = image.tileColumns(tile),
-          points = (tile + 2) * (tile + 2);
-  int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
+Products chooseBlocks(const FilteredConvolution &conv, Image image,
+                      int64_t tile, double perCycle, TargetAttr target) {
+  int64_t rows = conv.rows.tiles(image.rows, tile),
+          columns = conv.columns.tiles(image.columns, tile),
+          points = conv.points(tile);
+  int64_t inputs = conv.terms(), outputs = conv.extent(conv.output);
   double multiplications =
       double(points) * rows * columns * inputs * outputs / perCycle;
   if (!image.isFixed)
@@ -157,83 +138,140 @@ Products chooseBlocks(const SquareConvolution &conv, Image image, int64_t tile,
 
 } // namespace
 
-FailureOr<SquareConvolution> matchSquareConvolution(linalg::GenericOp root) {
-  if (root.getNumLoops() != 7 || root.getNumReductionLoops() != 3 ||
-      root.getNumDpsInputs() != 2 || root.getNumDpsInits() != 1 ||
-      !isMultiplyAdd(root))
-    return failure();
-  SquareConvolution conv{};
-  conv.root = root;
-  for (OpOperand *input : root.getDpsInputOperands()) {
-    AffineMap map = root.getMatchingIndexingMap(input);
-    (map.isProjectedPermutation() ? conv.filter : conv.image) = input;
-    if (!cast<RankedTensorType>(input->get().getType())
-             .getElementType()
-             .isF32())
-      return failure();
+int64_t FilteredDirection::tiles(int64_t size, int64_t tile) const {
+  int64_t span = outputs(tile) * dilation;
+  return size / span * dilation + std::min(dilation, size % span);
+}
+
+int64_t FilteredDirection::start(int64_t index, int64_t tile) const {
+  return index + index / dilation * (outputs(tile) - 1) * dilation;
+}
+
+// The direction of an image along which `pixel` walks, which it reads at
+// `index`.
+static FailureOr<FilteredDirection>
+directionOf(AffineExpr index, unsigned pixel, linalg::GenericOp root) {
+  MLIRContext *context = root.getContext();
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  AffineExpr at = getAffineDimExpr(pixel, context);
+  for (auto [tap, kind] : llvm::enumerate(root.getIteratorTypesArray())) {
+    if (kind != utils::IteratorType::reduction)
+      continue;
+    int64_t dilation = coefficient(index, tap);
+    AffineExpr further = getAffineDimExpr(tap, context) * dilation;
+    if (dilation > 0 && (index == at + further || index == further + at))
+      return FilteredDirection{pixel, unsigned(tap), extents[pixel],
+                               extents[tap], extents[tap] == 1 ? 1 : dilation};
   }
-  if (!conv.image || !conv.filter)
-    return failure();
-  AffineMap image = root.getMatchingIndexingMap(conv.image);
-  AffineMap filter = root.getMatchingIndexingMap(conv.filter);
-  AffineMap output = root.getIndexingMapsArray().back();
-  if (image.getNumResults() != 4 || filter.getNumResults() != 4 ||
-      !output.isProjectedPermutation() || output.getNumResults() != 4)
+  return failure();
+}
+
+// Loops of the convolution, and how it reads its image.
+static LogicalResult matchImage(FilteredConvolution &conv) {
+  linalg::GenericOp root = conv.root;
+  AffineMap image = root.getMatchingIndexingMap(conv.image),
+            output = root.getIndexingMapsArray().back();
+  size_t rank = output.getNumResults();
+  if ((rank != 3 && rank != 4) || image.getNumResults() != rank ||
+      !output.isProjectedPermutation())
     return failure();
   auto loopOf = [](AffineExpr index) {
     auto dim = dyn_cast<AffineDimExpr>(index);
     return dim ? int64_t(dim.getPosition()) : -1;
   };
-  int64_t batch = loopOf(output.getResult(0)),
-          row = loopOf(output.getResult(1)),
-          column = loopOf(output.getResult(2)),
-          last = loopOf(output.getResult(3)), input = -1;
-  conv.imageOrder.fill(-1);
+  conv.batch = output.getDimPosition(0);
+  conv.output = output.getDimPosition(rank - 1);
+  conv.imageOrder.assign(rank, -1);
+  int64_t input = -1;
   for (auto [i, index] : llvm::enumerate(image.getResults())) {
-    unsigned pixel, tap;
-    if (isWindowIndex(index, root, pixel, tap)) {
-      bool isRow = pixel == row;
-      if (!isRow && pixel != column)
-        return failure();
-      conv.imageOrder[isRow ? 1 : 2] = i;
-      (isRow ? conv.filterRow : conv.filterColumn) = tap;
-    } else if (loopOf(index) == batch) {
+    int64_t loop = loopOf(index);
+    if (loop == int64_t(conv.batch)) {
       conv.imageOrder[0] = i;
-    } else {
-      conv.imageOrder[3] = i;
-      input = loopOf(index);
+      continue;
+    }
+    if (loop >= 0) {
+      conv.imageOrder[rank - 1] = i;
+      input = loop;
+      continue;
+    }
+    for (size_t dim = 1; dim + 1 < rank; ++dim) {
+      FailureOr<FilteredDirection> found =
+          directionOf(index, output.getDimPosition(dim), root);
+      if (failed(found))
+        continue;
+      conv.imageOrder[dim] = i;
+      (dim == 1 ? conv.rows : conv.columns) = *found;
     }
   }
-  if (llvm::is_contained(conv.imageOrder, -1) || input < 0)
+  if (llvm::is_contained(conv.imageOrder, -1))
     return failure();
-  conv.batch = batch, conv.row = row, conv.column = column;
-  conv.input = input, conv.output = last;
-  for (auto [loop, extent] : llvm::enumerate(root.getStaticLoopRanges()))
-    if (ShapedType::isDynamic(extent) && int64_t(loop) != batch &&
-        loop != conv.row && loop != conv.column)
+  conv.input = input;
+  if (conv.isLine())
+    conv.columns = {root.getNumLoops(), root.getNumLoops() + 1, 1, 1, 1};
+  return success();
+}
+
+FailureOr<FilteredConvolution>
+matchFilteredConvolution(linalg::GenericOp root) {
+  if (root.getNumDpsInputs() != 2 || root.getNumDpsInits() != 1 ||
+      !isMultiplyAdd(root))
+    return failure();
+  FilteredConvolution conv{};
+  conv.root = root;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    (map.isProjectedPermutation() ? conv.filter : conv.image) = input;
+    if (!getElementTypeOrSelf(input->get()).isF32())
       return failure();
-  int64_t expected[] = {last, input, conv.filterRow, conv.filterColumn};
-  for (auto [index, loop] : llvm::zip(filter.getResults(), expected))
-    if (loopOf(index) != loop)
-      return failure();
-  if (conv.extent(conv.filterRow) != 3 || conv.extent(conv.filterColumn) != 3)
+  }
+  if (!conv.image || !conv.filter || failed(matchImage(conv)))
+    return failure();
+  SmallVector<AffineExpr> expected;
+  for (unsigned loop :
+       {conv.output, conv.input, conv.rows.tap, conv.columns.tap})
+    expected.push_back(getAffineDimExpr(loop, root.getContext()));
+  if (conv.isLine())
+    expected.pop_back();
+  unsigned loops = conv.isLine() ? 5 : 7;
+  auto isKnown = [&](unsigned loop) {
+    return !ShapedType::isDynamic(conv.extent(loop));
+  };
+  if (root.getNumLoops() != loops ||
+      root.getMatchingIndexingMap(conv.filter).getResults() !=
+          ArrayRef(expected) ||
+      !isKnown(conv.input) || !isKnown(conv.output) ||
+      ShapedType::isDynamic(conv.rows.taps) ||
+      ShapedType::isDynamic(conv.columns.taps) ||
+      conv.rows.taps * conv.columns.taps < 2 || conv.groups() > mostGroups)
     return failure();
   return conv;
 }
 
 // Cycles of the direct convolution of one image that Winograd has to beat.
-static double directCycles(const SquareConvolution &conv, Image image,
+static double directCycles(const FilteredConvolution &conv, Image image,
                            double perCycle, TargetAttr target) {
-  double inputs = conv.extent(conv.input), pixels = image.rows * image.columns;
+  double inputs = conv.extent(conv.input), pixels = image.rows * image.columns,
+         taps = conv.rows.taps * conv.columns.taps;
   double channels = inputs * conv.extent(conv.output);
   double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
-  return std::max(9 * pixels * channels / perCycle,
-                  cyclesOfWeights(36 * channels, target)) /
+  return std::max(taps * pixels * channels / perCycle,
+                  cyclesOfWeights(4 * taps * channels, target)) /
              leastGain -
          cyclesOfTranspose * moved;
 }
 
-WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
+// Cycles of one tile's transforms.
+static double transformCycles(const FilteredConvolution &conv,
+                              const TransformCost &cost, double perCycle) {
+  bool isLine = conv.rows.taps == 1 || conv.columns.taps == 1;
+  return (conv.terms() * (isLine ? cost.inputOfLine : cost.input) +
+          conv.extent(conv.output) *
+              (isLine ? cost.outputOfLine : cost.output)) /
+         perCycle;
+}
+
+WinogradAttr chooseWinograd(const FilteredConvolution &conv,
+                            TargetAttr target) {
   if (!target || target.getVectorBits() < 128)
     return {};
   double lanes = target.getVectorBits() / 32,
@@ -256,20 +294,21 @@ WinogradAttr chooseWinograd(const SquareConvolution &conv, TargetAttr target) {
   double best = costOf(
       [&](Image image) { return directCycles(conv, image, perCycle, target); });
   WinogradAttr schedule;
-  for (auto [tile, input, output] : transformCosts) {
-    double cost =
-        costOf([&, tile = tile, input = input, output = output](Image image) {
-          double tiles = image.tileRows(tile) * image.tileColumns(tile);
-          return chooseBlocks(conv, image, tile, perCycle, target).cycles +
-                 tiles * (inputs * input + outputs * output) / perCycle;
-        });
+  for (const TransformCost &transforms : transformCosts) {
+    int64_t tile = transforms.tile;
+    double cost = costOf([&](Image image) {
+      double tiles = conv.rows.tiles(image.rows, tile) *
+                     conv.columns.tiles(image.columns, tile);
+      return chooseBlocks(conv, image, tile, perCycle, target).cycles +
+             tiles * transformCycles(conv, transforms, perCycle);
+    });
     if (cost >= best)
       continue;
     best = cost;
     int64_t block = chooseBlocks(conv, large, tile, perCycle, target).tileRows;
+    int64_t inRow = large.isFixed ? conv.columns.tiles(large.columns, tile) : 1;
     ContractionAttr product = scheduleOf(
-        {(tile + 2) * (tile + 2), inputs, outputs},
-        block * (large.isFixed ? large.tileColumns(tile) : 1), target);
+        {conv.points(tile), conv.terms(), outputs}, block * inRow, target);
     // Whole register tiles in all blocks but the last one.
     if (!large.isFixed && block > product.getRows())
       block -= block % product.getRows();

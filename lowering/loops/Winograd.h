@@ -1,35 +1,73 @@
-// Winograd's minimal filtering for 3x3 convolutions of stride 1, F(m x m, 3x3):
-// an m x m tile of outputs takes (m + 2)^2 multiplications instead of 9 m^2
+// Winograd's minimal filtering of convolutions of stride 1: F(m, 3) makes m
+// outputs of a line from m + 2 points, one multiplication each, instead of 3 m.
+// In both directions, an m x m tile of outputs takes (m + 2)^2 instead of 9 m^2
 // (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015).
+//
+// More taps than three are groups of three, whose points are summed like those
+// of channels: F(4, 3) takes 3 multiplications for each output of five taps, 6
+// for one of eleven. Taps that lie d apart are those of tiles whose outputs do,
+// so d tiles lie in one another.
 #pragma once
 #include "lowering/loops/Contraction.h"
 
 namespace onnxc {
 
-// A convolution whose result is NHWC, by the loops of its generic.
-struct SquareConvolution {
+// One direction of an image, by loops of the convolution's generic; its rows
+// where the image is a line. A line's columns have loops that no map has.
+struct FilteredDirection {
+  unsigned pixel, tap;
+  int64_t extent, taps, dilation;
+  int64_t groups() const { return WinogradAttr::groupsOf(taps); }
+  int64_t outputs(int64_t tile) const {
+    return WinogradAttr::outputsOf(tile, taps);
+  }
+  int64_t points(int64_t tile) const {
+    return WinogradAttr::pointsOf(tile, taps);
+  }
+  // Of which `size` outputs consist.
+  int64_t tiles(int64_t size, int64_t tile) const;
+  // The first output of the tile `index`; the others lie `dilation` apart.
+  int64_t start(int64_t index, int64_t tile) const;
+};
+
+// A convolution whose result is NHWC, or NWC.
+struct FilteredConvolution {
   mlir::linalg::GenericOp root;
   mlir::OpOperand *image, *filter;
-  unsigned batch, row, column, output, filterRow, filterColumn, input; // loops
-  std::array<int64_t, 4> imageOrder; // its dimensions that are N, H, W and C
+  unsigned batch, output, input; // loops
+  FilteredDirection rows, columns;
+  // The image's dimensions that are N, H, W and C; of a line, N, W and C.
+  llvm::SmallVector<int64_t> imageOrder;
   int64_t extent(unsigned loop) const {
     return mlir::linalg::GenericOp(root).getStaticLoopRanges()[loop];
   }
+  bool isLine() const { return imageOrder.size() == 3; }
   bool hasFixedImage() const {
-    return !mlir::ShapedType::isDynamic(extent(row)) &&
-           !mlir::ShapedType::isDynamic(extent(column));
+    return !mlir::ShapedType::isDynamic(rows.extent) &&
+           !mlir::ShapedType::isDynamic(columns.extent);
   }
+  int64_t points(int64_t tile) const {
+    return rows.points(tile) * columns.points(tile);
+  }
+  int64_t groups() const { return rows.groups() * columns.groups(); }
+  // Channels of all groups, which a product sums.
+  int64_t terms() const { return groups() * extent(input); }
+  // Whether outputs of a tile are neighbours in an image.
+  bool hasTilesOfNeighbours() const {
+    return !isLine() && rows.dilation == 1 && columns.dilation == 1;
+  }
+  bool mayFoldRows() const { return hasTilesOfNeighbours() && hasFixedImage(); }
 };
 
-// Fails unless `root` is an ungrouped 3x3 convolution of stride 1 in f32, of
-// which batch, rows and columns may be unknown.
-mlir::FailureOr<SquareConvolution>
-matchSquareConvolution(mlir::linalg::GenericOp root);
+// Fails unless `root` is an ungrouped convolution of stride 1 in f32, of few
+// taps, of which batch, rows and columns may be unknown.
+mlir::FailureOr<FilteredConvolution>
+matchFilteredConvolution(mlir::linalg::GenericOp root);
 
 // The schedule that a count of cycles and bytes finds faster than the direct
 // convolution, also where the image has to be moved to NHWC; null where none
 // is.
-WinogradAttr chooseWinograd(const SquareConvolution &convolution,
+WinogradAttr chooseWinograd(const FilteredConvolution &convolution,
                             TargetAttr target);
 
 } // namespace onnxc

@@ -20,11 +20,13 @@ struct Span {
 class WinogradEmitter {
 public:
   WinogradEmitter(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
-                  mlir::ValueRange arguments, const SquareConvolution &conv,
+                  mlir::ValueRange arguments, const FilteredConvolution &conv,
                   TransformPart part)
       : b(b), kernel(kernel), arguments(arguments), conv(conv), part(part),
         schedule(cast<WinogradAttr>(kernel.getSchedule())),
-        tile(schedule.getTile()), side(tile + 2),
+        tile(schedule.getTile()), down(conv.rows.outputs(tile)),
+        across(conv.columns.outputs(tile)), pointsDown(conv.rows.points(tile)),
+        pointsAcross(conv.columns.points(tile)),
         lanes(schedule.getProduct().getVector()),
         type(mlir::VectorType::get({lanes}, b.getF32Type())),
         image(b, arguments, 8, conv.input, lanes, lanes),
@@ -49,15 +51,34 @@ private:
   void forEachGroup(mlir::OpFoldResult batch, llvm::ArrayRef<RowTiles> groups);
   void block(mlir::OpFoldResult batch, mlir::OpFoldResult first,
              mlir::OpFoldResult count, llvm::function_ref<void()> products);
+  // Three neighbouring taps, or fewer, in each direction.
+  struct Group {
+    int64_t row, column;
+  };
+  // Pixels from the first one that a group's first window covers to the image,
+  // negative where that lies in it.
+  static int64_t before(const FilteredDirection &direction, int64_t padding,
+                        int64_t group) {
+    return padding - group * WinogradAttr::tapsOfGroup * direction.dilation;
+  }
   void transformInputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                        mlir::OpFoldResult count);
-  void transformInput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
-                      mlir::OpFoldResult at, Cell cell);
+  void transformGroup(Group group, mlir::OpFoldResult batch,
+                      mlir::OpFoldResult first, mlir::OpFoldResult count);
+  void transformInput(Group group, llvm::ArrayRef<mlir::OpFoldResult> loops,
+                      Span span, mlir::OpFoldResult at, Cell cell);
   bool areRowsAlways(Span span, int64_t first, int64_t count,
                      mlir::OpFoldResult size);
   llvm::SmallVector<mlir::Value>
-  patchRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+  patchRow(Group group, llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
            mlir::OpFoldResult row, Cell cell);
+  llvm::SmallVector<mlir::Value>
+  patchColumn(Group group, llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+              Cell cell);
+  mlir::OpFoldResult tilesOf(const FilteredDirection &direction,
+                             mlir::OpFoldResult size);
+  mlir::OpFoldResult startOf(const FilteredDirection &direction,
+                             mlir::OpFoldResult index);
   struct Point {
     mlir::OpFoldResult row, column;
   };
@@ -72,9 +93,15 @@ private:
                         mlir::OpFoldResult count);
   void transformOutput(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
                        mlir::OpFoldResult at, Cell cell);
+  llvm::SmallVector<mlir::Value> sumsOfLine(mlir::Value offset);
+  using Sums = llvm::function_ref<llvm::SmallVector<mlir::Value>(int64_t)>;
+  void finishRows(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
+                  mlir::OpFoldResult first, Sums sums, Cell cell);
   llvm::SmallVector<mlir::Value>
   finishRow(llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
-            mlir::OpFoldResult row, Cell cell);
+            mlir::OpFoldResult row,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>()> sums,
+            Cell cell);
   llvm::SmallVector<mlir::Value>
   storeRow(llvm::ArrayRef<mlir::OpFoldResult> first, Span span,
            llvm::ArrayRef<mlir::Value> sums, Cell cell);
@@ -97,20 +124,21 @@ private:
   void forEachTile(llvm::ArrayRef<Span> spans, mlir::OpFoldResult batch,
                    mlir::OpFoldResult firstRow, mlir::OpFoldResult rows,
                    unsigned channel, TileBody body);
-  // The rows and columns that a tile looks at, some of them above and left of
-  // its own, and how many there are.
+  // The pixels that a tile looks at in a direction, some of them in front of
+  // its own, and how many the image has.
   struct Reach {
-    int64_t above, left, length;
-    mlir::OpFoldResult rows, columns;
+    int64_t before, elements;
+    mlir::OpFoldResult size;
   };
-  void forEachTileOfRun(const Reach &reach, mlir::OpFoldResult batch,
-                        mlir::OpFoldResult first, mlir::OpFoldResult count,
-                        unsigned channel, TileBody body);
+  void forEachTileOfRun(const Reach &down, const Reach &across,
+                        mlir::OpFoldResult batch, mlir::OpFoldResult first,
+                        mlir::OpFoldResult count, unsigned channel,
+                        TileBody body);
   void forEachVector(llvm::MutableArrayRef<mlir::OpFoldResult> loops, Span span,
                      mlir::OpFoldResult at, unsigned channel, TileBody body);
   mlir::Value isBelow(mlir::OpFoldResult index, mlir::OpFoldResult end);
-  mlir::Value isInside(mlir::OpFoldResult at, int64_t before, int64_t length,
-                       mlir::OpFoldResult size);
+  mlir::Value isInside(mlir::OpFoldResult at,
+                       const FilteredDirection &direction, const Reach &reach);
   llvm::SmallVector<mlir::Value>
   ifInside(mlir::Value inside, unsigned results,
            llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
@@ -118,10 +146,12 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;
   llvm::SmallVector<mlir::Value> arguments;
-  SquareConvolution conv;
+  FilteredConvolution conv;
   TransformPart part;
   WinogradAttr schedule;
-  int64_t tile, side, lanes;
+  int64_t tile;
+  int64_t down, across; // outputs of a tile
+  int64_t pointsDown, pointsAcross, lanes;
   mlir::VectorType type;
   TileValues image, output;
   WinogradTransforms transforms;

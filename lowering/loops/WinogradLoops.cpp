@@ -39,13 +39,11 @@ void WinogradEmitter::forEachTile(ArrayRef<Span> spans, OpFoldResult batch,
   SmallVector<OpFoldResult> loops(8, number(b, 0));
   loops[conv.batch] = batch;
   forEach(number(b, 0), rows, 1, [&](OpFoldResult row) {
-    loops[conv.row] =
-        onnxc::multiply(b, add(b, firstRow, row), number(b, tile));
+    loops[conv.rows.pixel] = startOf(conv.rows, add(b, firstRow, row));
     for (Span span : spans)
       forEach(number(b, span.start), number(b, span.start + span.count), 1,
               [&](OpFoldResult column) {
-                loops[conv.column] =
-                    onnxc::multiply(b, column, number(b, tile));
+                loops[conv.columns.pixel] = startOf(conv.columns, column);
                 OpFoldResult at =
                     add(b, onnxc::multiply(b, row, tileColumns), column);
                 forEachVector(loops, span, at, channel, body);
@@ -55,9 +53,10 @@ void WinogradEmitter::forEachTile(ArrayRef<Span> spans, OpFoldResult batch,
 
 // The same where the run finds how many tiles a row has. Of a block's rows of
 // tiles the first one may begin, and the last one end, in the middle.
-void WinogradEmitter::forEachTileOfRun(const Reach &reach, OpFoldResult batch,
-                                       OpFoldResult first, OpFoldResult count,
-                                       unsigned channel, TileBody body) {
+void WinogradEmitter::forEachTileOfRun(const Reach &down, const Reach &across,
+                                       OpFoldResult batch, OpFoldResult first,
+                                       OpFoldResult count, unsigned channel,
+                                       TileBody body) {
   SmallVector<OpFoldResult> loops(8, number(b, 0));
   loops[conv.batch] = batch;
   forEach(number(b, 0), count, 1, [&](OpFoldResult at) {
@@ -65,20 +64,19 @@ void WinogradEmitter::forEachTileOfRun(const Reach &reach, OpFoldResult batch,
           inRow = asValue(b, tileColumns);
     OpFoldResult row = arith::DivUIOp::create(b, place, inRow).getResult(),
                  column = arith::RemUIOp::create(b, place, inRow).getResult();
-    loops[conv.row] = onnxc::multiply(b, row, number(b, tile));
-    loops[conv.column] = onnxc::multiply(b, column, number(b, tile));
-    Value inside =
-        isInside(loops[conv.row], reach.above, reach.length, reach.rows);
-    inside = arith::AndIOp::create(
-        b, inside,
-        isInside(loops[conv.column], reach.left, reach.length, reach.columns));
+    loops[conv.rows.pixel] = startOf(conv.rows, row);
+    loops[conv.columns.pixel] = startOf(conv.columns, column);
+    Value inside = isInside(loops[conv.rows.pixel], conv.rows, down);
+    if (!conv.isLine())
+      inside = arith::AndIOp::create(
+          b, inside, isInside(loops[conv.columns.pixel], conv.columns, across));
     auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/true);
     for (auto [block, checks] :
          {std::pair(branch.thenBlock(), Span::Nothing),
           std::pair(branch.elseBlock(), Span::Everything)}) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(block);
-      Span span{0, 0, 0, reach.length, checks};
+      Span span{0, 0, 0, across.elements, checks};
       forEachVector(loops, span, at, channel, body);
     }
   });
@@ -106,14 +104,41 @@ Value WinogradEmitter::isBelow(OpFoldResult index, OpFoldResult end) {
                                asValue(b, end));
 }
 
-// Whether all of the `length` elements from `before` in front of `at` on are.
-Value WinogradEmitter::isInside(OpFoldResult at, int64_t before, int64_t length,
-                                OpFoldResult size) {
-  Value last = isBelow(add(b, at, number(b, length - before - 1)), size);
-  if (before == 0)
+// Whether the image has all that the tile at `at` looks at.
+Value WinogradEmitter::isInside(OpFoldResult at,
+                                const FilteredDirection &direction,
+                                const Reach &reach) {
+  int64_t behind = (reach.elements - 1) * direction.dilation - reach.before;
+  Value last = isBelow(add(b, at, number(b, behind)), reach.size);
+  if (reach.before <= 0)
     return last;
-  Value first = isBelow(subtract(b, at, number(b, before)), size);
+  Value first = isBelow(subtract(b, at, number(b, reach.before)), reach.size);
   return arith::AndIOp::create(b, first, last);
+}
+
+// d tiles of taps that lie d apart lie in one another.
+OpFoldResult WinogradEmitter::tilesOf(const FilteredDirection &direction,
+                                      OpFoldResult size) {
+  int64_t dilation = direction.dilation, outputs = direction.outputs(tile);
+  if (dilation == 1)
+    return floorDivide(b, add(b, size, number(b, outputs - 1)), outputs);
+  OpFoldResult whole = floorDivide(b, size, outputs * dilation),
+               rest = subtract(
+                   b, size,
+                   onnxc::multiply(b, whole, number(b, outputs * dilation)));
+  return add(b, onnxc::multiply(b, whole, number(b, dilation)),
+             minimum(b, rest, number(b, dilation)));
+}
+
+// The first output of a tile.
+OpFoldResult WinogradEmitter::startOf(const FilteredDirection &direction,
+                                      OpFoldResult index) {
+  int64_t dilation = direction.dilation, outputs = direction.outputs(tile);
+  if (dilation == 1)
+    return onnxc::multiply(b, index, number(b, outputs));
+  return add(b, index,
+             onnxc::multiply(b, floorDivide(b, index, dilation),
+                             number(b, (outputs - 1) * dilation)));
 }
 
 // The results of `body`, or zeros.

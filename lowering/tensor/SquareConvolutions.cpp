@@ -69,7 +69,7 @@ GenericOp squareConvolution(ImplicitLocOpBuilder &b, GenericOp root,
                                 start, maps, loops);
   IRMapping mapping;
   root.getRegion().cloneInto(&made.getRegion(), mapping);
-  FailureOr<SquareConvolution> conv = matchSquareConvolution(made);
+  FailureOr<FilteredConvolution> conv = matchFilteredConvolution(made);
   auto target = root->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
       targetAttrName);
   if (succeeded(conv) && chooseWinograd(*conv, target))
@@ -80,7 +80,7 @@ GenericOp squareConvolution(ImplicitLocOpBuilder &b, GenericOp root,
 
 bool isFiltered(GenericOp root, TargetAttr target) {
   auto module = root->getParentOfType<ModuleOp>();
-  FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
+  FailureOr<FilteredConvolution> conv = matchFilteredConvolution(root);
   return succeeded(conv) && !isStrict(module) && !isSmall(module) &&
          constantBehind(conv->filter->get()) && chooseWinograd(*conv, target);
 }

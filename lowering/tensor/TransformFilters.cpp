@@ -16,7 +16,7 @@ namespace onnxc {
 namespace {
 
 // Moves the image to NHWC, before it is padded.
-void turnImage(const SquareConvolution &conv) {
+void turnImage(const FilteredConvolution &conv) {
   if (llvm::is_sorted(conv.imageOrder))
     return;
   linalg::GenericOp root = conv.root;
@@ -39,7 +39,7 @@ void turnImage(const SquareConvolution &conv) {
 }
 
 void transform(linalg::GenericOp root, TargetAttr target) {
-  FailureOr<SquareConvolution> conv = matchSquareConvolution(root);
+  FailureOr<FilteredConvolution> conv = matchFilteredConvolution(root);
   // A kernel is formed for certain only where roles are inferred.
   if (failed(conv) || failed(inferLoopRoles(root)))
     return;
