@@ -92,7 +92,6 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
   pm.addPass(createFoldFrames());
-  pm.addPass(createFoldDilations());
   addCleanup(pm);
   pm.addPass(createOrderRows());
   pm.addPass(createSinkReshapes());

@@ -322,7 +322,7 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
     After `propagate-layouts`. A convolution of an image that is NCHW and whose result is wanted so, or split into phases
     of a larger image, runs along the rows of NCHW where a count of cycles finds that faster than with channels last and a
     transpose behind it. Where windows leap along a row, that is only of one row, of whose panels the kernel makes copies,
-    each for all channels. Not where Winograd's filtering is for it, perhaps in parts (`fold-dilations`).
+    each for all channels. Not where Winograd's filtering is for it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
@@ -393,30 +393,22 @@ def FoldFrames : Pass<"fold-frames", "mlir::ModuleOp"> {
   let summary = "Makes convolutions of images of those of frames, for Winograd's filtering";
   let description = [{
     A window of 1x3x3 slides over frames that do not meet: they are images of a larger batch. One of kx3x3 slides over
-    images that have the channels of k frames, which are copied side by side. Where `transform-filters` will choose
-    Winograd's filtering for them.
-  }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
-}
-
-def FoldDilations : Pass<"fold-dilations", "mlir::ModuleOp"> {
-  let summary = "Makes convolutions of smaller images of dilated ones, for Winograd's filtering";
-  let description = [{
-    A 3x3 window whose taps are d apart slides over every d-th row and column: d x d images, to which pixels are copied,
-    and from which results are copied back. What is NCHW is moved to NHWC first. Where `transform-filters` will choose
-    Winograd's filtering for them, and of images of unknown size where d is at most 8.
+    images that have the channels of k frames, which are copied side by side; one of kx1x1 over images whose columns are
+    all pixels of a frame. Where `transform-filters` will choose Winograd's filtering for them.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
 def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
-  let summary = "Stores the filters of 3x3 convolutions in Winograd's form where that is faster";
+  let summary = "Stores the filters of convolutions in Winograd's form where that is faster";
   let description = [{
-    For constant filters of stride 1 that are no splat. F(4x4) takes a quarter, F(2x2) 4/9 of the multiplications, but
-    their filters are 4 and 1.8 times as large: a count of cycles and of bytes chooses, for what images of 128 and of
-    256 rows and columns become where only the run knows the size. The points are 0, +-3/4 and +-3/2, whose error is a
-    fourth of that of 0, +-1 and +-2; the filters are transformed in double. Not with strict numerics, and not for small
-    code (-Os).
+    For constant filters of stride 1 and 24 channels or more, in one or two dimensions, that are no splat. Of 3x3 taps
+    F(4x4) takes a quarter, F(2x2) 4/9 of the multiplications, but their filters are 4 and 1.8 times as large; of three
+    taps in a line F(4) takes a half, and its filters are twice as large. Five taps and more are groups of three whose
+    products are summed as those of channels are. Tiles of taps that lie apart lie in one another. A count of cycles and
+    of bytes chooses, for what images of 96, 224 and 448 rows and columns become where only the run knows the size. The
+    points are 0, +-3/4 and +-3/2, whose error is a fourth of that of 0, +-1 and +-2; the filters are transformed in
+    double. Not with strict numerics, and not for small code (-Os).
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }

@@ -1,4 +1,6 @@
 #include "lowering/loops/Winograd.h"
+#include "dialects/onnxc/ModuleOptions.h"
+#include "lowering/ConstantViews.h"
 #include "lowering/Estimate.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/PointProducts.h"
@@ -21,7 +23,7 @@ constexpr double leastGain = 1.15;
 // What rows and columns of an image are taken for of which nothing is known,
 // and inputs of the model that the image comes from: a choice has to be good
 // for small and for large ones.
-constexpr int64_t usualExtent = 64;
+constexpr int64_t usualExtent = 64, usualLength = 256;
 constexpr int64_t usualInputs[] = {96, 224, 448};
 
 // What the transforms of one tile and one vector of channels cost, in cycles of
@@ -279,7 +281,8 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
   if (std::min(inputs, outputs) < fewestChannels)
     return {};
-  Image large = imageOf(conv, [](unsigned) { return usualExtent; });
+  Image large = imageOf(
+      conv, [&](unsigned) { return conv.isLine() ? usualLength : usualExtent; });
   SmallVector<Image> images = {large};
   if (!large.isFixed)
     images = llvm::map_to_vector(
@@ -315,6 +318,13 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
     schedule = WinogradAttr::get(target.getContext(), tile, block, product);
   }
   return schedule;
+}
+
+bool isFiltered(linalg::GenericOp root, TargetAttr target) {
+  auto module = root->getParentOfType<ModuleOp>();
+  FailureOr<FilteredConvolution> conv = matchFilteredConvolution(root);
+  return succeeded(conv) && !isStrict(module) && !isSmall(module) &&
+         constantBehind(conv->filter->get()) && chooseWinograd(*conv, target);
 }
 
 } // namespace onnxc

@@ -70,4 +70,7 @@ matchFilteredConvolution(mlir::linalg::GenericOp root);
 WinogradAttr chooseWinograd(const FilteredConvolution &convolution,
                             TargetAttr target);
 
+// Whether transform-filters will choose one for it as it is.
+bool isFiltered(mlir::linalg::GenericOp root, TargetAttr target);
+
 } // namespace onnxc

@@ -25,7 +25,7 @@
 #include "lowering/loops/RegisterTile.h"
 #include "lowering/tensor/ElementwiseLayouts.h"
 #include "lowering/tensor/PermuteConstant.h"
-#include "lowering/tensor/SquareConvolutions.h"
+#include "lowering/loops/Winograd.h"
 #include "lowering/tensor/Transposed.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"

@@ -6,7 +6,7 @@
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/tensor/ChannelsFirst.h"
-#include "lowering/tensor/SquareConvolutions.h"
+#include "lowering/loops/Winograd.h"
 
 using namespace mlir;
 
@@ -117,7 +117,7 @@ struct TurnLoneConvolutions
       OpOperand *image = imageInRows(root);
       if (!image || !getElementTypeOrSelf(image->get()).isF32() ||
           !root.getOutputs()[0].getDefiningOp<linalg::FillOp>() ||
-          isFiltered(root, target) || isFilteredInParts(root))
+          isFiltered(root, target))
         return;
       bool isMoved = goesToPhases(root.getResult(0));
       if ((isMoved || goesChannelsFirst(root.getResult(0))) &&
