@@ -77,6 +77,9 @@ LogicalResult WinogradEmitter::traceResult() {
   if (!isStored)
     return success();
   result.output = kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
+  isRepeatable = !windows && llvm::none_of(output.accesses, [&](auto &access) {
+    return access.first.first == result.output;
+  });
   return output.trace(result.output, *position, conv.root);
 }
 

@@ -15,7 +15,7 @@ namespace onnxc {
 namespace {
 
 // Fewer channels than this do not pay for the transforms.
-constexpr int64_t fewestChannels = 24;
+constexpr int64_t fewestChannels = 8, fewestOfLine = 16;
 // The transforms of each group of taps are code of their own.
 constexpr int64_t mostGroups = 12;
 // Winograd is less exact, so it must be worth it.
@@ -262,14 +262,21 @@ static double directCycles(const FilteredConvolution &conv, Image image,
          cyclesOfTranspose * moved;
 }
 
+static bool isInOneDirection(const FilteredConvolution &conv) {
+  return conv.rows.taps == 1 || conv.columns.taps == 1;
+}
+
 // Cycles of one tile's transforms.
 static double transformCycles(const FilteredConvolution &conv,
-                              const TransformCost &cost, double perCycle) {
-  bool isLine = conv.rows.taps == 1 || conv.columns.taps == 1;
-  return (conv.terms() * (isLine ? cost.inputOfLine : cost.input) +
-          conv.extent(conv.output) *
-              (isLine ? cost.outputOfLine : cost.output)) /
-         perCycle;
+                              const TransformCost &cost, TargetAttr target) {
+  auto vectors = [&](unsigned loop) {
+    return llvm::divideCeil(conv.extent(loop), target.getVectorBits() / 32);
+  };
+  bool isLine = isInOneDirection(conv);
+  return (conv.groups() * vectors(conv.input) *
+              (isLine ? cost.inputOfLine : cost.input) +
+          vectors(conv.output) * (isLine ? cost.outputOfLine : cost.output)) /
+         target.getFmaPerCycle();
 }
 
 WinogradAttr chooseWinograd(const FilteredConvolution &conv,
@@ -279,10 +286,12 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
   double lanes = target.getVectorBits() / 32,
          perCycle = lanes * target.getFmaPerCycle();
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
-  if (std::min(inputs, outputs) < fewestChannels)
+  if (std::min(inputs, outputs) <
+      (isInOneDirection(conv) ? fewestOfLine : fewestChannels))
     return {};
-  Image large = imageOf(
-      conv, [&](unsigned) { return conv.isLine() ? usualLength : usualExtent; });
+  Image large = imageOf(conv, [&](unsigned) {
+    return conv.isLine() ? usualLength : usualExtent;
+  });
   SmallVector<Image> images = {large};
   if (!large.isFixed)
     images = llvm::map_to_vector(
@@ -303,7 +312,7 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
       double tiles = conv.rows.tiles(image.rows, tile) *
                      conv.columns.tiles(image.columns, tile);
       return chooseBlocks(conv, image, tile, perCycle, target).cycles +
-             tiles * transformCycles(conv, transforms, perCycle);
+             tiles * transformCycles(conv, transforms, target);
     });
     if (cost >= best)
       continue;

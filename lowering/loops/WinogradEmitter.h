@@ -170,6 +170,9 @@ private:
     Result result;
   };
   std::optional<Windows> windows;
+  // Whether an output may be computed a second time: nothing is read where it
+  // is stored.
+  bool isRepeatable = false;
   int64_t padTop = 0, padLeft = 0;
   mlir::OpFoldResult height, width; // of the image
   mlir::OpFoldResult rows, columns; // of the result

@@ -82,7 +82,8 @@ void WinogradEmitter::forEachTileOfRun(const Reach &down, const Reach &across,
   });
 }
 
-// The vectors of a channel.
+// The vectors of a channel. The last one begins so early that it is full, where
+// it may do some lanes a second time.
 void WinogradEmitter::forEachVector(MutableArrayRef<OpFoldResult> loops,
                                     Span span, OpFoldResult at,
                                     unsigned channel, TileBody body) {
@@ -93,9 +94,13 @@ void WinogradEmitter::forEachVector(MutableArrayRef<OpFoldResult> loops,
   });
   if (whole == channels)
     return;
-  loops[channel] = number(b, whole);
   Cell cell;
-  cell.mask = firstLanes(b, lanes, number(b, channels - whole));
+  if (channels > lanes && (channel == conv.input || isRepeatable)) {
+    loops[channel] = number(b, channels - lanes);
+  } else {
+    loops[channel] = number(b, whole);
+    cell.mask = firstLanes(b, lanes, number(b, channels - whole));
+  }
   body(loops, span, at, cell);
 }
 

@@ -169,9 +169,8 @@ Value filterOf(ImplicitLocOpBuilder &b, const FrameConvolution &conv) {
 Value filterOfPixels(ImplicitLocOpBuilder &b, const FrameConvolution &conv) {
   ShapedType type = conv.weights.getShapedType();
   return arith::ConstantOp::create(
-      b, retype(conv.weights,
-                RankedTensorType::get(type.getShape().drop_back(),
-                                      type.getElementType())));
+      b, retype(conv.weights, RankedTensorType::get(type.getShape().drop_back(),
+                                                    type.getElementType())));
 }
 
 // [N, Hi, Wi, C] by `filter` to [N, H, W, M], summed as `root` does and on top
@@ -194,9 +193,8 @@ linalg::GenericOp filteredConvolution(ImplicitLocOpBuilder &b,
                                          utils::IteratorType::parallel);
   for (unsigned loop : {KH, KW, C})
     loops[loop] = utils::IteratorType::reduction;
-  auto made = linalg::GenericOp::create(b, start.getType(),
-                                        ValueRange{image, filter}, start, maps,
-                                        loops);
+  auto made = linalg::GenericOp::create(
+      b, start.getType(), ValueRange{image, filter}, start, maps, loops);
   IRMapping mapping;
   root.getRegion().cloneInto(&made.getRegion(), mapping);
   FailureOr<FilteredConvolution> conv = matchFilteredConvolution(made);
@@ -224,13 +222,12 @@ void fold(linalg::GenericOp root) {
         start = tensor::CollapseShapeOp::create(b, init, joined);
   linalg::GenericOp images =
       isOfPixels
-          ? filteredConvolution(
-                b, root,
-                paddedWithZeros(b,
-                                tensor::CollapseShapeOp::create(
-                                    b, conv->source(b), joined),
-                                {{}, conv->padding(1), {}, {}}),
-                filterOfPixels(b, *conv), start, conv->dilation)
+          ? filteredConvolution(b, root,
+                                paddedWithZeros(b,
+                                                tensor::CollapseShapeOp::create(
+                                                    b, conv->source(b), joined),
+                                                {{}, conv->padding(1), {}, {}}),
+                                filterOfPixels(b, *conv), start, conv->dilation)
           : filteredConvolution(b, root, imageOf(b, *conv), filterOf(b, *conv),
                                 start, 1);
   if (!images)
