@@ -87,7 +87,8 @@ std::optional<int64_t> executedOf(linalg::GenericOp op, WinogradAttr schedule,
   tiles *= conv->rows.tiles(extents[conv->rows.pixel], tile);
   if (!conv->isLine())
     tiles *= conv->columns.tiles(extents[conv->columns.pixel], tile);
-  return 2 * conv->points(tile) * tiles * conv->terms() * extents[conv->output];
+  return 2 * conv->points(tile) * tiles * conv->terms(tile) *
+         extents[conv->output];
 }
 
 // The products of quarters; sums of rows and of products are few beside them.

@@ -28,7 +28,7 @@ def WinogradFilterOp : OnnxcOp<"winograd_filter", [Pure]> {
   let description = [{
     Like `linalg.unpack` of packed weights it says what the weights were and is never run: the kernel, whose schedule it
     carries, reads through it. `transformed` is [points][panels][groups of taps, input channels][columns of a panel],
-    with (tile + 2)^2 points of 3x3 taps.
+    with 36 points of tiles of 4x4 outputs.
 
     ```mlir
     %w = onnxc.winograd_filter %u, <tile = 4, tile_rows = 2, product = <...>>

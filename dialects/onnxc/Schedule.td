@@ -47,19 +47,20 @@ def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
   let mnemonic = "winograd";
   let summary = "A convolution of stride 1 by Winograd's minimal filtering";
   let description = [{
-    F(`tile`, 3) in each direction in which windows have several taps: for 3x3 of them, (`tile` + 2)^2 matrix products
+    F(`tile`, r) in each direction in which windows have several taps: for 3x3 of them and tiles of 4, 36 matrix products
     with the schedule `product` on blocks of `tile_rows` rows of tiles (Lavin and Gray, Fast Algorithms for Convolutional
-    Neural Networks, 2015). Where only the run knows the image, of so many tiles. More taps than three are groups of
-    three, the last one filled up with zeros, that are summed like channels.
+    Neural Networks, 2015). Where only the run knows the image, of so many tiles. Tiles of 2 have four points, so that r
+    is 3; those of 3, 4 and 5 have six. More taps than r are groups of r, the last one filled up with zeros, that are
+    summed like channels.
   }];
   let parameters = (ins "int64_t":$tile, "int64_t":$tile_rows, "::onnxc::ContractionAttr":$product);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
-    static constexpr int64_t tapsOfGroup = 3;
-    static int64_t groupsOf(int64_t taps) { return ::llvm::divideCeil(taps, tapsOfGroup); }
-    // Of a tile, in a direction with so many taps: its outputs, and the points that they are made of.
+    static int64_t tapsOfGroup(int64_t tile) { return (tile == 2 ? 4 : 6) + 1 - tile; }
+    // In a direction with so many taps: groups of them, outputs of a tile, and the points that they are made of.
+    static int64_t groupsOf(int64_t tile, int64_t taps) { return ::llvm::divideCeil(taps, tapsOfGroup(tile)); }
     static int64_t outputsOf(int64_t tile, int64_t taps) { return taps > 1 ? tile : 1; }
-    static int64_t pointsOf(int64_t tile, int64_t taps) { return taps > 1 ? tile + tapsOfGroup - 1 : 1; }
+    static int64_t pointsOf(int64_t tile, int64_t taps) { return taps > 1 ? tile + tapsOfGroup(tile) - 1 : 1; }
   }];
 }
 

@@ -6,29 +6,43 @@
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 using namespace mlir;
 
 namespace onnxc {
 namespace {
 
-using Triple = std::array<double, 3>;
+using Row = SmallVector<double, 5>;
 
-// Points 0, +-a, +-b and infinity for F(4), 0, +-1 and infinity for F(2). The
-// row of a point p is [1, p, p^2] / f(p), f being the product of its distances
-// from the others, as the transforms of WinogradTransforms.cpp leave it out.
-SmallVector<Triple> filterMatrix(int64_t tile) {
-  if (tile == 2)
-    return {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
-  constexpr double a = 0.75, b = 1.5, a2 = a * a, b2 = b * b;
-  auto row = [](double p, double f) { return Triple{1 / f, p / f, p * p / f}; };
-  double fa = 2 * a2 * (a2 - b2), fb = 2 * b2 * (b2 - a2);
-  return {row(0, a2 * b2), row(a, fa),  row(-a, fa),
-          row(b, fb),      row(-b, fb), {0, 0, 1}};
-}
-
-double dot(const Triple &x, const Triple &y) {
-  return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+// Of a group of taps, to points 0, +-a, +-b and infinity, or 0, +-1 and
+// infinity for tiles of 2. The row of a point p is [1, p, p^2, ...] / f(p), f
+// being the product of its distances from the others, as the transforms of
+// WinogradTransforms.cpp leave it out. A single tap stays what it is.
+SmallVector<Row> filterMatrix(int64_t tile, int64_t taps) {
+  if (taps == 1)
+    return {{1}};
+  int64_t inGroup = WinogradAttr::tapsOfGroup(tile);
+  SmallVector<Row> matrix;
+  auto add = [&](double point, double distances) {
+    Row &row = matrix.emplace_back();
+    for (int64_t tap = 0; tap < inGroup; ++tap)
+      row.push_back(std::pow(point, tap) / distances);
+  };
+  if (tile == 2) {
+    add(0, 1);
+    add(1, 2);
+    add(-1, 2);
+  } else {
+    constexpr double a = 0.75, b = 1.5, a2 = a * a, b2 = b * b;
+    add(0, a2 * b2);
+    for (double sign : {1, -1})
+      add(sign * a, 2 * a2 * (a2 - b2));
+    for (double sign : {1, -1})
+      add(sign * b, 2 * b2 * (b2 - a2));
+  }
+  matrix.emplace_back(Row(inGroup)).back() = 1;
+  return matrix;
 }
 
 } // namespace
@@ -40,7 +54,7 @@ ShapedType TransformedFilterAttr::getType() const {
           inputs = filter.getDimSize(1);
   for (int64_t taps : filter.getShape().drop_front(2)) {
     points *= schedule.pointsOf(schedule.getTile(), taps);
-    inputs *= schedule.groupsOf(taps);
+    inputs *= schedule.groupsOf(schedule.getTile(), taps);
   }
   return RankedTensorType::get(
       {points, int64_t(llvm::divideCeil(filter.getDimSize(0), columns)), inputs,
@@ -58,41 +72,36 @@ TransformedFilterAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!isa<DenseResourceElementsAttr, DenseElementsAttr>(filter) ||
       filter.isSplat())
     return emitError() << "expected a filter with elements of its own";
-  if ((schedule.getTile() != 2 && schedule.getTile() != 4) ||
+  if (schedule.getTile() < 2 || schedule.getTile() > 5 ||
       schedule.getProduct().getColumns() < 1)
-    return emitError() << "expected tiles of 2 or 4, and columns";
+    return emitError() << "expected tiles of 2 to 5, and columns";
   return success();
-}
-
-// For the taps of one dimension of a filter.
-static SmallVector<Triple> filterMatrix(WinogradAttr schedule, int64_t taps) {
-  return taps > 1 ? filterMatrix(schedule.getTile())
-                  : SmallVector<Triple>{{1, 0, 0}};
 }
 
 LogicalResult
 TransformedFilterAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
   ShapedType filter = getFilter().getShapedType();
-  WinogradAttr schedule = getSchedule();
+  int64_t tile = getSchedule().getTile(),
+          inGroup = WinogradAttr::tapsOfGroup(tile);
   int64_t outputs = filter.getDimSize(0), inputs = filter.getDimSize(1),
           taps = filter.getShape().back(),
           lines = filter.getRank() > 3 ? filter.getDimSize(2) : 1,
-          groups = schedule.groupsOf(taps);
-  int64_t width = schedule.getProduct().getColumns(),
+          groups = WinogradAttr::groupsOf(tile, taps);
+  int64_t width = getSchedule().getProduct().getColumns(),
           panels = llvm::divideCeil(outputs, width),
           terms = getType().getDimSize(2);
-  SmallVector<Triple> matrixDown = filterMatrix(schedule, lines),
-                      matrixAcross = filterMatrix(schedule, taps);
+  SmallVector<Row> matrixDown = filterMatrix(tile, lines),
+                   matrixAcross = filterMatrix(tile, taps);
   SmallVector<char> storage;
   ArrayRef<char> bytes = bytesOf(getFilter(), storage);
   if (bytes.size() != filter.getNumElements() * sizeof(float))
     return failure();
-  constexpr int64_t inGroup = WinogradAttr::tapsOfGroup;
-  // What the last panel has beyond the outputs stays zero.
+  // What the last panel has beyond the outputs stays zero, and what the last
+  // group has beyond the taps.
   std::vector<float> points(matrixAcross.size() * panels * terms * width);
   std::vector<float> window(lines * taps);
   std::vector<double> line(groups * inGroup);
-  for (const Triple &down : matrixDown) {
+  for (const Row &down : matrixDown) {
     for (int64_t at = 0; at < outputs * inputs; ++at) {
       std::memcpy(window.data(),
                   bytes.data() + at * window.size() * sizeof(float),
@@ -105,11 +114,12 @@ TransformedFilterAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
             line[j] += down[i] * window[(first + i) * taps + j];
         }
         for (int64_t group = 0; group < groups; ++group) {
-          const double *of = line.data() + group * inGroup;
           int64_t term = (first / inGroup * groups + group) * inputs + input;
           for (auto [point, across] : llvm::enumerate(matrixAcross))
             points[((point * panels + output / width) * terms + term) * width +
-                   output % width] = dot({of[0], of[1], of[2]}, across);
+                   output % width] =
+                std::inner_product(across.begin(), across.end(),
+                                   line.begin() + group * inGroup, 0.0);
         }
       }
     }

@@ -133,7 +133,7 @@ LogicalResult WinogradEmitter::emit() {
     return kernel.emitOpError("expected elementwise operations around the "
                               "convolution");
   zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  if (part != TransformPart::Products) {
+  if (part != TransformPart::Products && !conv.isInOneDirection()) {
     grid = memref::AllocaOp::create(
         b, MemRefType::get({pointsDown * pointsAcross, lanes}, b.getF32Type()),
         b.getI64IntegerAttr(lanes * 4));
@@ -230,8 +230,8 @@ void WinogradEmitter::block(OpFoldResult batch, OpFoldResult first,
 
 void WinogradEmitter::transformInputs(OpFoldResult batch, OpFoldResult first,
                                       OpFoldResult count) {
-  for (int64_t row = 0; row < conv.rows.groups(); ++row)
-    for (int64_t column = 0; column < conv.columns.groups(); ++column)
+  for (int64_t row = 0; row < conv.rows.groups(tile); ++row)
+    for (int64_t column = 0; column < conv.columns.groups(tile); ++column)
       transformGroup({row, column}, batch, first, count);
 }
 
@@ -299,7 +299,7 @@ SmallVector<Value> WinogradEmitter::patchRow(Group group,
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
   int64_t above = before(conv.rows, padTop, group.row),
           left = before(conv.columns, padLeft, group.column);
-  constexpr int64_t inGroup = WinogradAttr::tapsOfGroup;
+  int64_t inGroup = WinogradAttr::tapsOfGroup(tile);
   SmallVector<OpFoldResult> at(loops);
   at[conv.rows.tap] = add(b, row, number(b, group.row * inGroup));
   auto patch = [&] {
@@ -311,7 +311,7 @@ SmallVector<Value> WinogradEmitter::patchRow(Group group,
       };
       OpFoldResult x = add(b, loops[conv.columns.pixel],
                            number(b, column * conv.columns.dilation - left));
-      elements[column] = span.checks == Span::Everything && !conv.isLine()
+      elements[column] = mayLackColumns(span)
                              ? ifInside(isBelow(x, width), 1, load).front()
                              : load().front();
     }
@@ -362,12 +362,13 @@ SmallVector<Value> WinogradEmitter::patchColumn(Group group,
 void WinogradEmitter::transformInput(Group group, ArrayRef<OpFoldResult> loops,
                                      Span span, OpFoldResult at, Cell cell) {
   int64_t channels = conv.extent(conv.input),
-          index = group.row * conv.columns.groups() + group.column;
+          index = group.row * conv.columns.groups(tile) + group.column;
   OpFoldResult channel = add(b, loops[conv.input], number(b, index * channels)),
-               place = add(b, onnxc::multiply(b, at, number(b, conv.terms())),
-                           channel);
+               place =
+                   add(b, onnxc::multiply(b, at, number(b, conv.terms(tile))),
+                       channel);
   Value offset = asValue(b, place);
-  if (pointsDown == 1 || pointsAcross == 1) {
+  if (conv.isInOneDirection()) {
     SmallVector<Value> points =
         pointsDown == 1 ? patchRow(group, loops, span, number(b, 0), cell)
                         : patchColumn(group, loops, span, cell);
@@ -397,7 +398,7 @@ void WinogradEmitter::transformInput(Group group, ArrayRef<OpFoldResult> loops,
 void WinogradEmitter::multiply(OpFoldResult tiles) {
   auto filter = conv.filter->get().getDefiningOp<WinogradFilterOp>();
   auto packed = cast<BlockArgument>(filter.getTransformed());
-  int64_t inputs = conv.terms(), outputs = conv.extent(conv.output);
+  int64_t inputs = conv.terms(tile), outputs = conv.extent(conv.output);
   emitPointProducts(
       b, schedule.getProduct(), {transformed, tiles, inputs, inputs},
       arguments[packed.getArgNumber()], {products, tiles, outputs, outputs});
@@ -428,7 +429,7 @@ void WinogradEmitter::transformOutput(ArrayRef<OpFoldResult> loops, Span span,
           loops[conv.output]);
   Value offset = asValue(b, place);
   int64_t together = windows ? windows->rows : 1;
-  if (pointsDown == 1 || pointsAcross == 1) {
+  if (conv.isInOneDirection()) {
     SmallVector<Value> sums = sumsOfLine(offset);
     for (int64_t row = 0; row < down; row += together)
       finishRows(
@@ -507,11 +508,11 @@ SmallVector<Value> WinogradEmitter::storeRow(ArrayRef<OpFoldResult> first,
       Value pixel = storePixel(at, sums[column], cell);
       return windows ? SmallVector<Value>{pixel} : SmallVector<Value>();
     };
-    bool isChecked = span.checks == Span::Everything && !conv.isLine();
-    llvm::append_range(
-        pixels, isChecked ? ifInside(isBelow(at[conv.columns.pixel], columns),
-                                     windows ? 1 : 0, store)
-                          : store());
+    llvm::append_range(pixels,
+                       mayLackColumns(span)
+                           ? ifInside(isBelow(at[conv.columns.pixel], columns),
+                                      windows ? 1 : 0, store)
+                           : store());
   }
   return pixels;
 }
@@ -618,7 +619,7 @@ SmallVector<RankedTensorType> winogradScratch(linalg::GenericOp root,
         {conv.points(tile), tiles * channels + pointGap},
         Float32Type::get(root.getContext()));
   };
-  return {matrix(conv.terms()), matrix(conv.extent(conv.output))};
+  return {matrix(conv.terms(tile)), matrix(conv.extent(conv.output))};
 }
 
 bool isOneBlock(linalg::GenericOp root, WinogradAttr schedule) {

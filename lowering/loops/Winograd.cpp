@@ -18,11 +18,14 @@ namespace {
 constexpr int64_t fewestChannels = 8, fewestOfLine = 16;
 // The transforms of each group of taps are code of their own.
 constexpr int64_t mostGroups = 12;
+// Tiles of taps that lie further apart would be mostly empty in small images;
+// so few where only the run knows how large they are.
+constexpr int64_t mostDilation = 8, mostOfLine = 32;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
 // What rows and columns of an image are taken for of which nothing is known,
-// and inputs of the model that the image comes from: a choice has to be good
-// for small and for large ones.
+// the length of a line, and inputs of the model that they come from: a choice
+// has to be good for small and for large ones.
 constexpr int64_t usualExtent = 64, usualLength = 256;
 constexpr int64_t usualInputs[] = {96, 224, 448};
 
@@ -34,7 +37,13 @@ struct TransformCost {
   double input, output, inputOfLine, outputOfLine;
 };
 constexpr TransformCost transformCosts[] = {{4, 190, 120, 30, 22},
-                                            {2, 50, 34, 15, 12}};
+                                            {2, 50, 34, 15, 12},
+                                            {3, 190, 95, 30, 18},
+                                            {5, 190, 150, 30, 26}};
+
+int64_t usualExtentOf(const FilteredConvolution &conv) {
+  return conv.isLine() ? usualLength : usualExtent;
+}
 
 struct Image {
   int64_t rows, columns;
@@ -60,13 +69,15 @@ Image imageOfInputs(const FilteredConvolution &conv, int64_t size) {
   EntryFormulas formulas(builder, [&](BlockArgument input, int64_t) {
     return arith::ConstantIndexOp::create(builder, input.getLoc(), size);
   });
-  return imageOf(conv, [&](unsigned loop) -> int64_t {
+  Image image = imageOf(conv, [&](unsigned loop) -> int64_t {
     AffineExpr index = getAffineDimExpr(loop, root.getContext());
     Value extent =
         formulas.sizeOf(root.getResult(0), *output.getResultPosition(index));
     int64_t known = extent ? estimate(extent, size) : 0;
-    return known > 0 ? known : usualExtent;
+    return known > 0 ? known : usualExtentOf(conv);
   });
+  formulas.eraseReified();
+  return image;
 }
 
 // Cycles until weights have come by once; none where they stay in L2.
@@ -111,7 +122,7 @@ Products chooseBlocks(const FilteredConvolution &conv, Image image,
   int64_t rows = conv.rows.tiles(image.rows, tile),
           columns = conv.columns.tiles(image.columns, tile),
           points = conv.points(tile);
-  int64_t inputs = conv.terms(), outputs = conv.extent(conv.output);
+  int64_t inputs = conv.terms(tile), outputs = conv.extent(conv.output);
   double multiplications =
       double(points) * rows * columns * inputs * outputs / perCycle;
   if (!image.isFixed)
@@ -119,14 +130,15 @@ Products chooseBlocks(const FilteredConvolution &conv, Image image,
   int64_t weights = points * inputs * outputs * 4;
   int64_t rowBytes = points * columns * (inputs + outputs) * 4;
   Products best;
-  for (int64_t most = 1; most <= rows; ++most) {
-    int64_t block = balancedTiles(rows, most).front().rows;
+  // Each size of blocks that there is, from the smallest one on.
+  for (int64_t count = rows; count > 0; --count) {
+    int64_t block = llvm::divideCeil(rows, count);
+    count = llvm::divideCeil(rows, block);
     // What is a little more than half of L2 stays there for the most part.
     double half = target.getL2ForBlocks() / 2.0,
            far = std::clamp((block * rowBytes - half) / half, 0.0, 1.0);
     bool isFar = far > 0;
-    double blocks = llvm::divideCeil(rows, block);
-    double streaming = blocks * cyclesOfWeights(weights, target);
+    double streaming = count * cyclesOfWeights(weights, target);
     double cycles = std::max(multiplications, streaming) +
                     far * 2.0 * rowBytes * rows / target.getL3BytesPerCycle();
     bool isLittle = !isFar || block * rowBytes <= weights / 4;
@@ -139,6 +151,16 @@ Products chooseBlocks(const FilteredConvolution &conv, Image image,
 }
 
 } // namespace
+
+double FilteredDirection::usefulTaps(int64_t size) const {
+  int64_t image = size + (taps - 1) * dilation - before - behind, useful = 0;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    int64_t first = before - tap * dilation, // output that meets the image
+        end = std::min(size, first + image);
+    useful += std::max<int64_t>(end - std::max<int64_t>(first, 0), 0);
+  }
+  return double(useful) / std::max<int64_t>(size, 1);
+}
 
 int64_t FilteredDirection::tiles(int64_t size, int64_t tile) const {
   int64_t span = outputs(tile) * dilation;
@@ -166,6 +188,17 @@ directionOf(AffineExpr index, unsigned pixel, linalg::GenericOp root) {
                                extents[tap], extents[tap] == 1 ? 1 : dilation};
   }
   return failure();
+}
+
+// As much as the image keeps its size where only the run knows how much.
+static void addPadding(FilteredDirection &direction, tensor::PadOp pad,
+                       int64_t dimension) {
+  int64_t reach = (direction.taps - 1) * direction.dilation,
+          low = pad.getStaticLow()[dimension],
+          high = pad.getStaticHigh()[dimension];
+  direction.before = ShapedType::isDynamic(low) ? reach / 2 : low;
+  direction.behind =
+      ShapedType::isDynamic(high) ? reach - direction.before : high;
 }
 
 // Loops of the convolution, and how it reads its image.
@@ -210,6 +243,19 @@ static LogicalResult matchImage(FilteredConvolution &conv) {
   conv.input = input;
   if (conv.isLine())
     conv.columns = {root.getNumLoops(), root.getNumLoops() + 1, 1, 1, 1};
+  Value padded = conv.image->get();
+  auto turned = padded.getDefiningOp<linalg::TransposeOp>();
+  if (turned) // it may move in front of the padding later
+    padded = turned.getInput();
+  auto dimensionOf = [&](unsigned direction) {
+    int64_t dim = conv.imageOrder[direction];
+    return turned ? turned.getPermutation()[dim] : dim;
+  };
+  if (auto pad = padded.getDefiningOp<tensor::PadOp>()) {
+    addPadding(conv.rows, pad, dimensionOf(1));
+    if (!conv.isLine())
+      addPadding(conv.columns, pad, dimensionOf(2));
+  }
   return success();
 }
 
@@ -244,7 +290,7 @@ matchFilteredConvolution(linalg::GenericOp root) {
       !isKnown(conv.input) || !isKnown(conv.output) ||
       ShapedType::isDynamic(conv.rows.taps) ||
       ShapedType::isDynamic(conv.columns.taps) ||
-      conv.rows.taps * conv.columns.taps < 2 || conv.groups() > mostGroups)
+      conv.rows.taps * conv.columns.taps < 2)
     return failure();
   return conv;
 }
@@ -253,17 +299,15 @@ matchFilteredConvolution(linalg::GenericOp root) {
 static double directCycles(const FilteredConvolution &conv, Image image,
                            double perCycle, TargetAttr target) {
   double inputs = conv.extent(conv.input), pixels = image.rows * image.columns,
-         taps = conv.rows.taps * conv.columns.taps;
+         taps = conv.rows.taps * conv.columns.taps,
+         useful = conv.rows.usefulTaps(image.rows) *
+                  conv.columns.usefulTaps(image.columns);
   double channels = inputs * conv.extent(conv.output);
   double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
-  return std::max(taps * pixels * channels / perCycle,
+  return std::max(useful * pixels * channels / perCycle,
                   cyclesOfWeights(4 * taps * channels, target)) /
              leastGain -
          cyclesOfTranspose * moved;
-}
-
-static bool isInOneDirection(const FilteredConvolution &conv) {
-  return conv.rows.taps == 1 || conv.columns.taps == 1;
 }
 
 // Cycles of one tile's transforms.
@@ -272,8 +316,8 @@ static double transformCycles(const FilteredConvolution &conv,
   auto vectors = [&](unsigned loop) {
     return llvm::divideCeil(conv.extent(loop), target.getVectorBits() / 32);
   };
-  bool isLine = isInOneDirection(conv);
-  return (conv.groups() * vectors(conv.input) *
+  bool isLine = conv.isInOneDirection();
+  return (conv.groups(cost.tile) * vectors(conv.input) *
               (isLine ? cost.inputOfLine : cost.input) +
           vectors(conv.output) * (isLine ? cost.outputOfLine : cost.output)) /
          target.getFmaPerCycle();
@@ -287,11 +331,15 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
          perCycle = lanes * target.getFmaPerCycle();
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
   if (std::min(inputs, outputs) <
-      (isInOneDirection(conv) ? fewestOfLine : fewestChannels))
+      (conv.isInOneDirection() ? fewestOfLine : fewestChannels))
     return {};
-  Image large = imageOf(conv, [&](unsigned) {
-    return conv.isLine() ? usualLength : usualExtent;
-  });
+  auto isFar = [&](const FilteredDirection &direction) {
+    return ShapedType::isDynamic(direction.extent) &&
+           direction.dilation > (conv.isLine() ? mostOfLine : mostDilation);
+  };
+  if (isFar(conv.rows) || isFar(conv.columns))
+    return {};
+  Image large = imageOf(conv, [&](unsigned) { return usualExtentOf(conv); });
   SmallVector<Image> images = {large};
   if (!large.isFixed)
     images = llvm::map_to_vector(
@@ -308,6 +356,8 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
   WinogradAttr schedule;
   for (const TransformCost &transforms : transformCosts) {
     int64_t tile = transforms.tile;
+    if (conv.groups(tile) > mostGroups)
+      continue;
     double cost = costOf([&](Image image) {
       double tiles = conv.rows.tiles(image.rows, tile) *
                      conv.columns.tiles(image.columns, tile);
@@ -320,7 +370,7 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
     int64_t block = chooseBlocks(conv, large, tile, perCycle, target).tileRows;
     int64_t inRow = large.isFixed ? conv.columns.tiles(large.columns, tile) : 1;
     ContractionAttr product = scheduleOf(
-        {conv.points(tile), conv.terms(), outputs}, block * inRow, target);
+        {conv.points(tile), conv.terms(tile), outputs}, block * inRow, target);
     // Whole register tiles in all blocks but the last one.
     if (!large.isFixed && block > product.getRows())
       block -= block % product.getRows();

@@ -1,12 +1,13 @@
-// Winograd's minimal filtering of convolutions of stride 1: F(m, 3) makes m
-// outputs of a line from m + 2 points, one multiplication each, instead of 3 m.
-// In both directions, an m x m tile of outputs takes (m + 2)^2 instead of 9 m^2
-// (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015).
+// Winograd's minimal filtering of convolutions of stride 1: F(m, r) makes m
+// outputs of a line from m + r - 1 points, one multiplication each, instead of
+// r m. In both directions, an m x m tile of outputs of 3x3 taps takes (m + 2)^2
+// instead of 9 m^2 (Lavin and Gray, Fast Algorithms for Convolutional Neural
+// Networks, 2015).
 //
-// More taps than three are groups of three, whose points are summed like those
-// of channels: F(4, 3) takes 3 multiplications for each output of five taps, 6
-// for one of eleven. Taps that lie d apart are those of tiles whose outputs do,
-// so d tiles lie in one another.
+// More taps than r are groups of r, whose points are summed like those of
+// channels: six points make 2 multiplications for each output of four taps, 3
+// for one of five, 6 for one of eleven. Taps that lie d apart are those of
+// tiles whose outputs do, so d tiles lie in one another.
 #pragma once
 #include "lowering/loops/Contraction.h"
 
@@ -17,13 +18,18 @@ namespace onnxc {
 struct FilteredDirection {
   unsigned pixel, tap;
   int64_t extent, taps, dilation;
-  int64_t groups() const { return WinogradAttr::groupsOf(taps); }
+  int64_t before = 0, behind = 0; // zeros around the image
+  int64_t groups(int64_t tile) const {
+    return WinogradAttr::groupsOf(tile, taps);
+  }
   int64_t outputs(int64_t tile) const {
     return WinogradAttr::outputsOf(tile, taps);
   }
   int64_t points(int64_t tile) const {
     return WinogradAttr::pointsOf(tile, taps);
   }
+  // That meet the image where there are `size` outputs, by their mean.
+  double usefulTaps(int64_t size) const;
   // Of which `size` outputs consist.
   int64_t tiles(int64_t size, int64_t tile) const;
   // The first output of the tile `index`; the others lie `dilation` apart.
@@ -46,12 +52,15 @@ struct FilteredConvolution {
     return !mlir::ShapedType::isDynamic(rows.extent) &&
            !mlir::ShapedType::isDynamic(columns.extent);
   }
+  bool isInOneDirection() const { return rows.taps == 1 || columns.taps == 1; }
   int64_t points(int64_t tile) const {
     return rows.points(tile) * columns.points(tile);
   }
-  int64_t groups() const { return rows.groups() * columns.groups(); }
+  int64_t groups(int64_t tile) const {
+    return rows.groups(tile) * columns.groups(tile);
+  }
   // Channels of all groups, which a product sums.
-  int64_t terms() const { return groups() * extent(input); }
+  int64_t terms(int64_t tile) const { return groups(tile) * extent(input); }
   // Whether outputs of a tile are neighbours in an image.
   bool hasTilesOfNeighbours() const {
     return !isLine() && rows.dilation == 1 && columns.dilation == 1;

@@ -51,15 +51,16 @@ private:
   void forEachGroup(mlir::OpFoldResult batch, llvm::ArrayRef<RowTiles> groups);
   void block(mlir::OpFoldResult batch, mlir::OpFoldResult first,
              mlir::OpFoldResult count, llvm::function_ref<void()> products);
-  // Three neighbouring taps, or fewer, in each direction.
+  // Taps that are filtered together, in each direction.
   struct Group {
     int64_t row, column;
   };
   // Pixels from the first one that a group's first window covers to the image,
   // negative where that lies in it.
-  static int64_t before(const FilteredDirection &direction, int64_t padding,
-                        int64_t group) {
-    return padding - group * WinogradAttr::tapsOfGroup * direction.dilation;
+  int64_t before(const FilteredDirection &direction, int64_t padding,
+                 int64_t group) {
+    return padding -
+           group * WinogradAttr::tapsOfGroup(tile) * direction.dilation;
   }
   void transformInputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                        mlir::OpFoldResult count);
@@ -136,6 +137,9 @@ private:
                         TileBody body);
   void forEachVector(llvm::MutableArrayRef<mlir::OpFoldResult> loops, Span span,
                      mlir::OpFoldResult at, unsigned channel, TileBody body);
+  bool mayLackColumns(Span span) const {
+    return span.checks == Span::Everything && !conv.isLine();
+  }
   mlir::Value isBelow(mlir::OpFoldResult index, mlir::OpFoldResult end);
   mlir::Value isInside(mlir::OpFoldResult at,
                        const FilteredDirection &direction, const Reach &reach);

@@ -51,9 +51,16 @@ SmallVector<Value> WinogradTransforms::output(ArrayRef<Value> m) {
     return {sum(m[0], sum(m[1], m[2])), sum(difference(m[1], m[2]), m[3])};
   Value p = sum(m[1], m[2]), q = difference(m[1], m[2]);
   Value r = sum(m[3], m[4]), s = difference(m[3], m[4]);
-  return {sum(m[0], sum(p, r)), scaleAdd(a, q, scale(beta, s)),
-          scaleAdd(a2, p, scale(b2, r)),
-          scaleAdd(a2 * a, q, scaleAdd(b2 * beta, s, m[5]))};
+  SmallVector<Value> elements = {sum(m[0], sum(p, r))};
+  double ofA = 1, ofB = 1; // powers of both points
+  for (int64_t i = 1; i < tile; ++i) {
+    ofA *= a;
+    ofB *= beta;
+    auto [x, y] = i % 2 ? std::pair(q, s) : std::pair(p, r);
+    Value far = i + 1 == tile ? scaleAdd(ofB, y, m[5]) : scale(ofB, y);
+    elements.push_back(scaleAdd(ofA, x, far));
+  }
+  return elements;
 }
 
 } // namespace onnxc

@@ -1,5 +1,6 @@
 // The one-dimensional transforms of Winograd's filtering on vectors, with the
-// points 0, +-3/4, +-3/2 and infinity for F(4), 0, +-1 and infinity for F(2).
+// points 0, +-3/4, +-3/2 and infinity for tiles of 3 to 5, 0, +-1 and infinity
+// for those of 2.
 // All constants are exact.
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,9 +14,9 @@ public:
                      int64_t tile)
       : b(b), type(type), tile(tile) {}
 
-  // tile + 2 elements of a row of the image become as many points.
+  // As many elements of a row of the image as there are points become those.
   llvm::SmallVector<mlir::Value> input(llvm::ArrayRef<mlir::Value> d);
-  // tile + 2 points become `tile` elements of a row of the output.
+  // The points become `tile` elements of a row of the output.
   llvm::SmallVector<mlir::Value> output(llvm::ArrayRef<mlir::Value> m);
 
 private:

@@ -106,12 +106,19 @@ Value EntryFormulas::sizeOf(Value shaped, int64_t dim) {
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
     return sizeOf(destination.getTiedOpOperand(result)->get(), dim);
   // What reification builds uses values next to `op`; valueOf() rebuilds it.
-  OpBuilder beside(op);
+  OpBuilder beside(op->getContext(), &reified);
+  beside.setInsertionPoint(op);
   FailureOr<OpFoldResult> size =
       reifyDimOfResult(beside, op, result.getResultNumber(), dim);
   if (failed(size))
     return {};
   return valueOf(getValueOrCreateConstantIndexOp(beside, loc, *size));
+}
+
+void EntryFormulas::eraseReified() {
+  for (Operation *op : llvm::reverse(reified.ops))
+    if (op->use_empty())
+      op->erase();
 }
 
 Value EntryFormulas::branchSize(scf::IfOp branches, unsigned number,

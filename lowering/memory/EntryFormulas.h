@@ -31,8 +31,19 @@ public:
   mlir::Value valueOf(mlir::Value value);
   // The same for the size of a tensor or buffer.
   mlir::Value sizeOf(mlir::Value shaped, int64_t dim);
+  // Erases what was built beside operations to find the sizes of their results.
+  // Nothing may be asked for after that.
+  void eraseReified();
 
 private:
+  struct Reified : mlir::OpBuilder::Listener {
+    void notifyOperationInserted(mlir::Operation *op,
+                                 mlir::OpBuilder::InsertPoint) override {
+      ops.push_back(op);
+    }
+    llvm::SmallVector<mlir::Operation *> ops;
+  };
+
   mlir::Value rebuild(mlir::Value value);
   mlir::Value branchSize(mlir::scf::IfOp branches, unsigned number,
                          int64_t dim);
@@ -41,6 +52,7 @@ private:
   mlir::OpBuilder &builder;
   InputSize inputSize;
   Observer observer;
+  Reified reified;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   // Of a loop, its carried value and that one's dimension.
   llvm::DenseMap<std::tuple<mlir::Operation *, unsigned, int64_t>, mlir::Value>

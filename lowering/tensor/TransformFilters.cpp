@@ -50,8 +50,8 @@ void transform(linalg::GenericOp root, TargetAttr target) {
     return;
   if (isSmall(root->getParentOfType<ModuleOp>())) {
     missed(root, "transform-filters")
-        << "transformed filters take up to four "
-           "times the bytes: small code was asked for";
+        << "transformed filters take several times the bytes: small code was "
+           "asked for";
     return;
   }
   WinogradAttr schedule = chooseWinograd(*conv, target);
