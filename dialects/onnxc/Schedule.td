@@ -45,20 +45,29 @@ def SquaresAttr : AttrDef<OnnxcDialect, "Squares"> {
 
 def WinogradAttr : AttrDef<OnnxcDialect, "Winograd"> {
   let mnemonic = "winograd";
-  let summary = "A convolution of stride 1 by Winograd's minimal filtering";
+  let summary = "A convolution by Winograd's minimal filtering";
   let description = [{
     F(`tile`, r) in each direction in which windows have several taps: for 3x3 of them and tiles of 4, 36 matrix products
     with the schedule `product` on blocks of `tile_rows` rows of tiles (Lavin and Gray, Fast Algorithms for Convolutional
     Neural Networks, 2015). Where only the run knows the image, of so many tiles. Tiles of 2 have four points, so that r
     is 3; those of 3, 4 and 5 have six. More taps than r are groups of r, the last one filled up with zeros, that are
-    summed like channels.
+    summed like channels. So are the taps of a window of stride s that lie s apart.
   }];
-  let parameters = (ins "int64_t":$tile, "int64_t":$tile_rows, "::onnxc::ContractionAttr":$product);
+  let parameters = (ins "int64_t":$tile, "int64_t":$tile_rows, DefaultValuedParameter<"int64_t", "1">:$row_stride,
+      DefaultValuedParameter<"int64_t", "1">:$column_stride, "::onnxc::ContractionAttr":$product);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     static int64_t tapsOfGroup(int64_t tile) { return (tile == 2 ? 4 : 6) + 1 - tile; }
     // In a direction with so many taps: groups of them, outputs of a tile, and the points that they are made of.
-    static int64_t groupsOf(int64_t tile, int64_t taps) { return ::llvm::divideCeil(taps, tapsOfGroup(tile)); }
+    static int64_t groupsOf(int64_t tile, int64_t taps, int64_t stride) {
+      return phasesOf(taps, stride) * ::llvm::divideCeil(::llvm::divideCeil(taps, stride), tapsOfGroup(tile));
+    }
+    static int64_t phasesOf(int64_t taps, int64_t stride) { return ::std::min(taps, stride); }
+    // The first tap of a group; the others lie a stride apart.
+    static int64_t tapOf(int64_t tile, int64_t taps, int64_t stride, int64_t group) {
+      int64_t phases = phasesOf(taps, stride);
+      return group / phases * tapsOfGroup(tile) * stride + group % phases;
+    }
     static int64_t outputsOf(int64_t tile, int64_t taps) { return taps > 1 ? tile : 1; }
     static int64_t pointsOf(int64_t tile, int64_t taps) { return taps > 1 ? tile + tapsOfGroup(tile) - 1 : 1; }
   }];

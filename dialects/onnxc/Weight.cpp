@@ -50,11 +50,13 @@ SmallVector<Row> filterMatrix(int64_t tile, int64_t taps) {
 ShapedType TransformedFilterAttr::getType() const {
   ShapedType filter = getFilter().getShapedType();
   WinogradAttr schedule = getSchedule();
-  int64_t columns = schedule.getProduct().getColumns(), points = 1,
-          inputs = filter.getDimSize(1);
-  for (int64_t taps : filter.getShape().drop_front(2)) {
-    points *= schedule.pointsOf(schedule.getTile(), taps);
-    inputs *= schedule.groupsOf(schedule.getTile(), taps);
+  int64_t columns = schedule.getProduct().getColumns(),
+          tile = schedule.getTile(), points = 1, inputs = filter.getDimSize(1);
+  int64_t strides[] = {schedule.getRowStride(), schedule.getColumnStride()};
+  for (auto [taps, stride] :
+       llvm::zip(filter.getShape().drop_front(2), strides)) {
+    points *= WinogradAttr::pointsOf(tile, taps);
+    inputs *= WinogradAttr::groupsOf(tile, taps, stride);
   }
   return RankedTensorType::get(
       {points, int64_t(llvm::divideCeil(filter.getDimSize(0), columns)), inputs,
@@ -78,49 +80,65 @@ TransformedFilterAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+// The taps of a direction by groups, -1 where a group has none.
+static SmallVector<int64_t> tapsByGroup(int64_t tile, int64_t taps,
+                                        int64_t stride) {
+  SmallVector<int64_t> order;
+  for (int64_t group = 0; group < WinogradAttr::groupsOf(tile, taps, stride);
+       ++group)
+    for (int64_t i = 0; i < WinogradAttr::tapsOfGroup(tile); ++i) {
+      int64_t tap = WinogradAttr::tapOf(tile, taps, stride, group) + i * stride;
+      order.push_back(tap < taps ? tap : -1);
+    }
+  return order;
+}
+
 LogicalResult
 TransformedFilterAttr::write(function_ref<void(ArrayRef<char>)> sink) const {
   ShapedType filter = getFilter().getShapedType();
-  int64_t tile = getSchedule().getTile(),
-          inGroup = WinogradAttr::tapsOfGroup(tile);
+  WinogradAttr schedule = getSchedule();
+  int64_t tile = schedule.getTile(), inGroup = WinogradAttr::tapsOfGroup(tile);
+  // A line is a column.
   int64_t outputs = filter.getDimSize(0), inputs = filter.getDimSize(1),
-          taps = filter.getShape().back(),
-          lines = filter.getRank() > 3 ? filter.getDimSize(2) : 1,
-          groups = WinogradAttr::groupsOf(tile, taps);
-  int64_t width = getSchedule().getProduct().getColumns(),
+          lines = filter.getDimSize(2),
+          taps = filter.getRank() > 3 ? filter.getDimSize(3) : 1;
+  int64_t width = schedule.getProduct().getColumns(),
           panels = llvm::divideCeil(outputs, width),
           terms = getType().getDimSize(2);
   SmallVector<Row> matrixDown = filterMatrix(tile, lines),
                    matrixAcross = filterMatrix(tile, taps);
+  SmallVector<int64_t> tapsDown =
+                           tapsByGroup(tile, lines, schedule.getRowStride()),
+                       tapsAcross =
+                           tapsByGroup(tile, taps, schedule.getColumnStride());
   SmallVector<char> storage;
   ArrayRef<char> bytes = bytesOf(getFilter(), storage);
   if (bytes.size() != filter.getNumElements() * sizeof(float))
     return failure();
-  // What the last panel has beyond the outputs stays zero, and what the last
-  // group has beyond the taps.
+  // What the last panel has beyond the outputs stays zero.
   std::vector<float> points(matrixAcross.size() * panels * terms * width);
   std::vector<float> window(lines * taps);
-  std::vector<double> line(groups * inGroup);
+  std::vector<double> line(tapsAcross.size());
   for (const Row &down : matrixDown) {
     for (int64_t at = 0; at < outputs * inputs; ++at) {
       std::memcpy(window.data(),
                   bytes.data() + at * window.size() * sizeof(float),
                   window.size() * sizeof(float));
-      int64_t output = at / inputs, input = at % inputs;
-      for (int64_t first = 0; first < lines; first += inGroup) {
-        for (int64_t j = 0; j < taps; ++j) {
-          line[j] = 0;
-          for (int64_t i = 0; i < std::min(inGroup, lines - first); ++i)
-            line[j] += down[i] * window[(first + i) * taps + j];
+      int64_t output = at / inputs, term = at % inputs;
+      for (size_t first = 0; first < tapsDown.size(); first += inGroup) {
+        for (auto [sum, tap] : llvm::zip_equal(line, tapsAcross)) {
+          sum = 0;
+          for (auto [i, factor] : llvm::enumerate(down))
+            if (int64_t row = tapsDown[first + i]; row >= 0 && tap >= 0)
+              sum += factor * window[row * taps + tap];
         }
-        for (int64_t group = 0; group < groups; ++group) {
-          int64_t term = (first / inGroup * groups + group) * inputs + input;
+        for (size_t group = 0; group < line.size();
+             group += inGroup, term += inputs)
           for (auto [point, across] : llvm::enumerate(matrixAcross))
             points[((point * panels + output / width) * terms + term) * width +
                    output % width] =
                 std::inner_product(across.begin(), across.end(),
-                                   line.begin() + group * inGroup, 0.0);
-        }
+                                   line.begin() + group, 0.0);
       }
     }
     sink({reinterpret_cast<const char *>(points.data()),

@@ -31,8 +31,8 @@ def TransformedFilterAttr : AttrDef<OnnxcDialect, "TransformedFilter", [Elements
   let description = [{
     The elements of `filter`, [output][input][taps...] in f32 of one or two dimensions of taps, as `schedule` reads them:
     [points][panels][groups of taps, input channels][columns], the last panel filled up with zeros (Lavin and Gray, Fast
-    Algorithms for Convolutional Neural Networks, 2015). They take up to four times the bytes of the filter, of few taps
-    more, so they are calculated, in f64, only as stage `object` writes them.
+    Algorithms for Convolutional Neural Networks, 2015). They take four times the bytes of a filter of 3x3
+    taps, up to nine times those of others, so they are calculated, in f64, only as stage `object` writes them.
 
     ```mlir
     #onnxc.transformed_filter<dense_resource<conv1> : tensor<256x256x3x3xf32>, <tile = 4, tile_rows = 2, product = <...>>>

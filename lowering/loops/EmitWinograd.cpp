@@ -239,18 +239,18 @@ void WinogradEmitter::transformGroup(Group group, OpFoldResult batch,
                                      OpFoldResult first, OpFoldResult count) {
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformInput(group, loops, span, at, cell); };
-  int64_t above = before(conv.rows, padTop, group.row),
-          left = before(conv.columns, padLeft, group.column);
+  Reach down = reachOf(conv.rows, padTop, group.row, height),
+        across = reachOf(conv.columns, padLeft, group.column, width);
   if (!conv.hasFixedImage())
-    return forEachTileOfRun({above, pointsDown, height},
-                            {left, pointsAcross, width}, batch, first, count,
-                            conv.input, body);
+    return forEachTileOfRun(down, across, batch, first, count, conv.input,
+                            body);
   auto elements = [&](int64_t pixels) {
-    int64_t count = llvm::divideCeilSigned(pixels, conv.columns.dilation);
+    int64_t count = llvm::divideCeilSigned(pixels, across.pitch);
     return std::clamp<int64_t>(count, 0, pointsAcross);
   };
   auto existing = [&](int64_t at) {
-    int64_t first = conv.columns.start(at, tile) - left;
+    int64_t first =
+        conv.columns.start(at, tile) * across.stride - across.before;
     return Span{0, 0, elements(-first),
                 elements(*getConstantIntValue(width) - first)};
   };
@@ -258,16 +258,23 @@ void WinogradEmitter::transformGroup(Group group, OpFoldResult batch,
               first, count, conv.input, body);
 }
 
-// Whether the image has `count` elements of every tile, the first of them so
-// far behind the tile's own.
-bool WinogradEmitter::areRowsAlways(Span span, int64_t first, int64_t count,
-                                    OpFoldResult size) {
+// Whether there are all rows that any tile looks at.
+bool WinogradEmitter::areRowsAlways(Span span, const Reach &reach) {
   if (span.checks != Span::Rows)
     return span.checks == Span::Nothing;
   int64_t tiles = conv.rows.tiles(conv.rows.extent, tile),
-          last = conv.rows.start(tiles - 1, tile) + first +
-                 (count - 1) * conv.rows.dilation;
-  return first >= 0 && last < *getConstantIntValue(size);
+          last = conv.rows.start(tiles - 1, tile) * reach.stride -
+                 reach.before + (reach.elements - 1) * reach.pitch;
+  return reach.before <= 0 && last < *getConstantIntValue(reach.size);
+}
+
+// The tap that meets the group's element at the tile's first output.
+OpFoldResult WinogradEmitter::tapOf(const FilteredDirection &direction,
+                                    int64_t group, OpFoldResult element) {
+  int64_t first =
+      WinogradAttr::tapOf(tile, direction.taps, direction.stride, group);
+  return add(b, onnxc::multiply(b, element, number(b, direction.stride)),
+             number(b, first));
 }
 
 // Where a point of the grid or of the scratch lies.
@@ -297,31 +304,34 @@ SmallVector<Value> WinogradEmitter::patchRow(Group group,
                                              Span span, OpFoldResult row,
                                              Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
-  int64_t above = before(conv.rows, padTop, group.row),
-          left = before(conv.columns, padLeft, group.column);
-  int64_t inGroup = WinogradAttr::tapsOfGroup(tile);
+  Reach down = reachOf(conv.rows, padTop, group.row, height),
+        across = reachOf(conv.columns, padLeft, group.column, width);
   SmallVector<OpFoldResult> at(loops);
-  at[conv.rows.tap] = add(b, row, number(b, group.row * inGroup));
+  at[conv.rows.tap] = tapOf(conv.rows, group.row, row);
   auto patch = [&] {
     SmallVector<Value> elements(pointsAcross, zero);
     for (int64_t column = span.low; column < span.high; ++column) {
-      at[conv.columns.tap] = number(b, group.column * inGroup + column);
+      at[conv.columns.tap] =
+          tapOf(conv.columns, group.column, number(b, column));
       auto load = [&]() -> SmallVector<Value> {
         return {image.at(conv.image->get(), map, at, cell)};
       };
-      OpFoldResult x = add(b, loops[conv.columns.pixel],
-                           number(b, column * conv.columns.dilation - left));
+      OpFoldResult x = add(b,
+                           onnxc::multiply(b, loops[conv.columns.pixel],
+                                           number(b, across.stride)),
+                           number(b, column * across.pitch - across.before));
       elements[column] = mayLackColumns(span)
                              ? ifInside(isBelow(x, width), 1, load).front()
                              : load().front();
     }
     return pointsAcross > 1 ? transforms.input(elements) : elements;
   };
-  if (areRowsAlways(span, -above, pointsDown, height))
+  if (areRowsAlways(span, down))
     return patch();
-  OpFoldResult within = onnxc::multiply(b, row, number(b, conv.rows.dilation)),
-               y = add(b, loops[conv.rows.pixel],
-                       subtract(b, within, number(b, above)));
+  OpFoldResult start = onnxc::multiply(b, loops[conv.rows.pixel],
+                                       number(b, down.stride)),
+               within = onnxc::multiply(b, row, number(b, down.pitch)),
+               y = add(b, start, subtract(b, within, number(b, down.before)));
   return ifInside(isBelow(y, height), pointsAcross, patch);
 }
 
@@ -330,7 +340,7 @@ SmallVector<Value> WinogradEmitter::patchRow(Group group,
 SmallVector<Value> WinogradEmitter::patchColumn(Group group,
                                                 ArrayRef<OpFoldResult> loops,
                                                 Span span, Cell cell) {
-  Reach reach{before(conv.rows, padTop, group.row), pointsDown, height};
+  Reach reach = reachOf(conv.rows, padTop, group.row, height);
   auto load = [&](Span of) {
     SmallVector<Value> elements;
     for (int64_t row = 0; row < pointsDown; ++row)
@@ -338,10 +348,9 @@ SmallVector<Value> WinogradEmitter::patchColumn(Group group,
                          patchRow(group, loops, of, number(b, row), cell));
     return elements;
   };
-  if (span.checks != Span::Rows ||
-      areRowsAlways(span, -reach.before, pointsDown, height))
+  if (span.checks != Span::Rows || areRowsAlways(span, reach))
     return transforms.input(load(span));
-  Value isWhole = isInside(loops[conv.rows.pixel], conv.rows, reach);
+  Value isWhole = isInside(loops[conv.rows.pixel], reach);
   Span whole = span;
   whole.checks = Span::Nothing;
   auto branch = scf::IfOp::create(b, SmallVector<Type>(pointsDown, type),
@@ -411,7 +420,8 @@ void WinogradEmitter::transformOutputs(OpFoldResult batch, OpFoldResult first,
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformOutput(loops, span, at, cell); };
   if (!conv.hasFixedImage())
-    return forEachTileOfRun({0, down, rows}, {0, across, columns}, batch, first,
+    return forEachTileOfRun(reachOfOutputs(conv.rows, rows),
+                            reachOfOutputs(conv.columns, columns), batch, first,
                             count, conv.output, body);
   auto existing = [&](int64_t at) {
     int64_t pixels = conv.columns.extent - conv.columns.start(at, tile),
@@ -490,7 +500,7 @@ SmallVector<Value> WinogradEmitter::finishRow(
       add(b, loops[conv.rows.pixel],
           onnxc::multiply(b, row, number(b, conv.rows.dilation)));
   auto store = [&] { return storeRow(at, span, sums(), cell); };
-  if (areRowsAlways(span, 0, down, rows))
+  if (areRowsAlways(span, reachOfOutputs(conv.rows, rows)))
     return store();
   return ifInside(isBelow(at[conv.rows.pixel], rows), windows ? span.high : 0,
                   store);
@@ -552,20 +562,23 @@ void WinogradEmitter::foldWindows(ArrayRef<OpFoldResult> loops, Span span,
   at[windows->batch] = loops[conv.batch];
   at[windows->row] = floorDivide(b, row, high);
   at[windows->channel] = loops[conv.output];
-  ifNeeded(!areRowsAlways(span, 0, down, rows), lastRow, rows, [&] {
-    if (!wide)
-      return storeWindow(at, pixels.front(), cell, loops[conv.columns.pixel]);
-    for (int64_t begin = 0; begin + wide <= span.high; begin += wide) {
-      OpFoldResult column = add(b, loops[conv.columns.pixel], number(b, begin)),
-                   last = add(b, column, number(b, wide - 1));
-      at[windows->column] = floorDivide(b, column, wide);
-      SmallVector<Value> elements;
-      for (ArrayRef<Value> row : pixels)
-        llvm::append_range(elements, row.slice(begin, wide));
-      ifNeeded(span.checks == Span::Everything, last, columns,
-               [&] { storeWindow(at, elements, cell, number(b, 0)); });
-    }
-  });
+  ifNeeded(!areRowsAlways(span, reachOfOutputs(conv.rows, rows)), lastRow, rows,
+           [&] {
+             if (!wide)
+               return storeWindow(at, pixels.front(), cell,
+                                  loops[conv.columns.pixel]);
+             for (int64_t begin = 0; begin + wide <= span.high; begin += wide) {
+               OpFoldResult column = add(b, loops[conv.columns.pixel],
+                                         number(b, begin)),
+                            last = add(b, column, number(b, wide - 1));
+               at[windows->column] = floorDivide(b, column, wide);
+               SmallVector<Value> elements;
+               for (ArrayRef<Value> row : pixels)
+                 llvm::append_range(elements, row.slice(begin, wide));
+               ifNeeded(span.checks == Span::Everything, last, columns,
+                        [&] { storeWindow(at, elements, cell, number(b, 0)); });
+             }
+           });
 }
 
 // What a window begins with at its column `folded`: the start value, or what

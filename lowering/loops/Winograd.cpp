@@ -21,6 +21,9 @@ constexpr int64_t mostGroups = 12;
 // Tiles of taps that lie further apart would be mostly empty in small images;
 // so few where only the run knows how large they are.
 constexpr int64_t mostDilation = 8, mostOfLine = 32;
+// As many times the bytes of the filter, at most: 2x2 takes nine, 3x3 with
+// stride 2 would take sixteen, and be hardly faster.
+constexpr int64_t mostGrowth = 9;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
 // What rows and columns of an image are taken for of which nothing is known,
@@ -153,11 +156,15 @@ Products chooseBlocks(const FilteredConvolution &conv, Image image,
 } // namespace
 
 double FilteredDirection::usefulTaps(int64_t size) const {
-  int64_t image = size + (taps - 1) * dilation - before - behind, useful = 0;
+  int64_t image =
+              (size - 1) * stride + 1 + (taps - 1) * dilation - before - behind,
+          useful = 0;
   for (int64_t tap = 0; tap < taps; ++tap) {
-    int64_t first = before - tap * dilation, // output that meets the image
-        end = std::min(size, first + image);
-    useful += std::max<int64_t>(end - std::max<int64_t>(first, 0), 0);
+    int64_t front = before - tap * dilation, // pixels to the image
+        first = llvm::divideCeilSigned(front, stride),
+            end = llvm::divideCeilSigned(front + image, stride);
+    useful +=
+        std::max<int64_t>(std::min(size, end) - std::max<int64_t>(first, 0), 0);
   }
   return double(useful) / std::max<int64_t>(size, 1);
 }
@@ -177,15 +184,19 @@ static FailureOr<FilteredDirection>
 directionOf(AffineExpr index, unsigned pixel, linalg::GenericOp root) {
   MLIRContext *context = root.getContext();
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  AffineExpr at = getAffineDimExpr(pixel, context);
   for (auto [tap, kind] : llvm::enumerate(root.getIteratorTypesArray())) {
     if (kind != utils::IteratorType::reduction)
       continue;
-    int64_t dilation = coefficient(index, tap);
-    AffineExpr further = getAffineDimExpr(tap, context) * dilation;
-    if (dilation > 0 && (index == at + further || index == further + at))
-      return FilteredDirection{pixel, unsigned(tap), extents[pixel],
-                               extents[tap], extents[tap] == 1 ? 1 : dilation};
+    int64_t stride = coefficient(index, pixel),
+            dilation = coefficient(index, tap);
+    AffineExpr start = getAffineDimExpr(pixel, context) * stride,
+               further = getAffineDimExpr(tap, context) * dilation;
+    bool isSum = index == start + further || index == further + start;
+    if (extents[tap] == 1)
+      dilation = 1;
+    if (isSum && stride > 0 && dilation > 0 && std::min(stride, dilation) == 1)
+      return FilteredDirection{pixel,        unsigned(tap), extents[pixel],
+                               extents[tap], stride,        dilation};
   }
   return failure();
 }
@@ -193,7 +204,8 @@ directionOf(AffineExpr index, unsigned pixel, linalg::GenericOp root) {
 // As much as the image keeps its size where only the run knows how much.
 static void addPadding(FilteredDirection &direction, tensor::PadOp pad,
                        int64_t dimension) {
-  int64_t reach = (direction.taps - 1) * direction.dilation,
+  int64_t reach =
+              (direction.taps - 1) * direction.dilation + 1 - direction.stride,
           low = pad.getStaticLow()[dimension],
           high = pad.getStaticHigh()[dimension];
   direction.before = ShapedType::isDynamic(low) ? reach / 2 : low;
@@ -242,7 +254,7 @@ static LogicalResult matchImage(FilteredConvolution &conv) {
     return failure();
   conv.input = input;
   if (conv.isLine())
-    conv.columns = {root.getNumLoops(), root.getNumLoops() + 1, 1, 1, 1};
+    conv.columns = {root.getNumLoops(), root.getNumLoops() + 1, 1, 1, 1, 1};
   Value padded = conv.image->get();
   auto turned = padded.getDefiningOp<linalg::TransposeOp>();
   if (turned) // it may move in front of the padding later
@@ -303,7 +315,9 @@ static double directCycles(const FilteredConvolution &conv, Image image,
          useful = conv.rows.usefulTaps(image.rows) *
                   conv.columns.usefulTaps(image.columns);
   double channels = inputs * conv.extent(conv.output);
-  double moved = llvm::is_sorted(conv.imageOrder) ? 0 : pixels * inputs;
+  double moved = llvm::is_sorted(conv.imageOrder)
+                     ? 0
+                     : pixels * conv.rows.stride * conv.columns.stride * inputs;
   return std::max(useful * pixels * channels / perCycle,
                   cyclesOfWeights(4 * taps * channels, target)) /
              leastGain -
@@ -356,7 +370,9 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
   WinogradAttr schedule;
   for (const TransformCost &transforms : transformCosts) {
     int64_t tile = transforms.tile;
-    if (conv.groups(tile) > mostGroups)
+    if (conv.groups(tile) > mostGroups ||
+        conv.points(tile) * conv.groups(tile) >
+            mostGrowth * conv.rows.taps * conv.columns.taps)
       continue;
     double cost = costOf([&](Image image) {
       double tiles = conv.rows.tiles(image.rows, tile) *
@@ -374,7 +390,9 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
     // Whole register tiles in all blocks but the last one.
     if (!large.isFixed && block > product.getRows())
       block -= block % product.getRows();
-    schedule = WinogradAttr::get(target.getContext(), tile, block, product);
+    schedule =
+        WinogradAttr::get(target.getContext(), tile, block, conv.rows.stride,
+                          conv.columns.stride, product);
   }
   return schedule;
 }

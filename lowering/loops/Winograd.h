@@ -1,4 +1,4 @@
-// Winograd's minimal filtering of convolutions of stride 1: F(m, r) makes m
+// Winograd's minimal filtering of convolutions: F(m, r) makes m
 // outputs of a line from m + r - 1 points, one multiplication each, instead of
 // r m. In both directions, an m x m tile of outputs of 3x3 taps takes (m + 2)^2
 // instead of 9 m^2 (Lavin and Gray, Fast Algorithms for Convolutional Neural
@@ -7,7 +7,8 @@
 // More taps than r are groups of r, whose points are summed like those of
 // channels: six points make 2 multiplications for each output of four taps, 3
 // for one of five, 6 for one of eleven. Taps that lie d apart are those of
-// tiles whose outputs do, so d tiles lie in one another.
+// tiles whose outputs do, so d tiles lie in one another. A window of stride s
+// is s windows of stride 1, each over every s-th pixel: so are its groups.
 #pragma once
 #include "lowering/loops/Contraction.h"
 
@@ -17,16 +18,23 @@ namespace onnxc {
 // where the image is a line. A line's columns have loops that no map has.
 struct FilteredDirection {
   unsigned pixel, tap;
-  int64_t extent, taps, dilation;
-  int64_t before = 0, behind = 0; // zeros around the image
+  int64_t extent, taps, stride, dilation; // stride or dilation is one
+  int64_t before = 0, behind = 0;         // zeros around the image
   int64_t groups(int64_t tile) const {
-    return WinogradAttr::groupsOf(tile, taps);
+    return WinogradAttr::groupsOf(tile, taps, stride);
   }
   int64_t outputs(int64_t tile) const {
     return WinogradAttr::outputsOf(tile, taps);
   }
   int64_t points(int64_t tile) const {
     return WinogradAttr::pointsOf(tile, taps);
+  }
+  // Pixels between those that a group of a tile reads.
+  int64_t pitch() const { return stride * dilation; }
+  // From the first pixel that the group's first window reads to the image;
+  // negative where that begins in front of it.
+  int64_t beforeImage(int64_t padding, int64_t tile, int64_t group) const {
+    return padding - WinogradAttr::tapOf(tile, taps, stride, group) * dilation;
   }
   // That meet the image where there are `size` outputs, by their mean.
   double usefulTaps(int64_t size) const;
@@ -68,8 +76,8 @@ struct FilteredConvolution {
   bool mayFoldRows() const { return hasTilesOfNeighbours() && hasFixedImage(); }
 };
 
-// Fails unless `root` is an ungrouped convolution of stride 1 in f32, of few
-// taps, of which batch, rows and columns may be unknown.
+// Fails unless `root` is an ungrouped convolution in f32 of which batch, rows
+// and columns may be unknown.
 mlir::FailureOr<FilteredConvolution>
 matchFilteredConvolution(mlir::linalg::GenericOp root);
 

@@ -51,25 +51,34 @@ private:
   void forEachGroup(mlir::OpFoldResult batch, llvm::ArrayRef<RowTiles> groups);
   void block(mlir::OpFoldResult batch, mlir::OpFoldResult first,
              mlir::OpFoldResult count, llvm::function_ref<void()> products);
+  // The pixels that a tile looks at in a direction, some of them in front of
+  // its own, and how many there are.
+  struct Reach {
+    int64_t before, elements, stride, pitch;
+    mlir::OpFoldResult size;
+  };
+  Reach reachOf(const FilteredDirection &direction, int64_t padding,
+                int64_t group, mlir::OpFoldResult size) {
+    return {direction.beforeImage(padding, tile, group), direction.points(tile),
+            direction.stride, direction.pitch(), size};
+  }
+  Reach reachOfOutputs(const FilteredDirection &direction,
+                       mlir::OpFoldResult size) {
+    return {0, direction.outputs(tile), 1, direction.dilation, size};
+  }
   // Taps that are filtered together, in each direction.
   struct Group {
     int64_t row, column;
   };
-  // Pixels from the first one that a group's first window covers to the image,
-  // negative where that lies in it.
-  int64_t before(const FilteredDirection &direction, int64_t padding,
-                 int64_t group) {
-    return padding -
-           group * WinogradAttr::tapsOfGroup(tile) * direction.dilation;
-  }
   void transformInputs(mlir::OpFoldResult batch, mlir::OpFoldResult first,
                        mlir::OpFoldResult count);
+  mlir::OpFoldResult tapOf(const FilteredDirection &direction, int64_t group,
+                           mlir::OpFoldResult element);
   void transformGroup(Group group, mlir::OpFoldResult batch,
                       mlir::OpFoldResult first, mlir::OpFoldResult count);
   void transformInput(Group group, llvm::ArrayRef<mlir::OpFoldResult> loops,
                       Span span, mlir::OpFoldResult at, Cell cell);
-  bool areRowsAlways(Span span, int64_t first, int64_t count,
-                     mlir::OpFoldResult size);
+  bool areRowsAlways(Span span, const Reach &reach);
   llvm::SmallVector<mlir::Value>
   patchRow(Group group, llvm::ArrayRef<mlir::OpFoldResult> loops, Span span,
            mlir::OpFoldResult row, Cell cell);
@@ -125,12 +134,6 @@ private:
   void forEachTile(llvm::ArrayRef<Span> spans, mlir::OpFoldResult batch,
                    mlir::OpFoldResult firstRow, mlir::OpFoldResult rows,
                    unsigned channel, TileBody body);
-  // The pixels that a tile looks at in a direction, some of them in front of
-  // its own, and how many the image has.
-  struct Reach {
-    int64_t before, elements;
-    mlir::OpFoldResult size;
-  };
   void forEachTileOfRun(const Reach &down, const Reach &across,
                         mlir::OpFoldResult batch, mlir::OpFoldResult first,
                         mlir::OpFoldResult count, unsigned channel,
@@ -141,8 +144,7 @@ private:
     return span.checks == Span::Everything && !conv.isLine();
   }
   mlir::Value isBelow(mlir::OpFoldResult index, mlir::OpFoldResult end);
-  mlir::Value isInside(mlir::OpFoldResult at,
-                       const FilteredDirection &direction, const Reach &reach);
+  mlir::Value isInside(mlir::OpFoldResult at, const Reach &reach);
   llvm::SmallVector<mlir::Value>
   ifInside(mlir::Value inside, unsigned results,
            llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);

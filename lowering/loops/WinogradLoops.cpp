@@ -66,10 +66,10 @@ void WinogradEmitter::forEachTileOfRun(const Reach &down, const Reach &across,
                  column = arith::RemUIOp::create(b, place, inRow).getResult();
     loops[conv.rows.pixel] = startOf(conv.rows, row);
     loops[conv.columns.pixel] = startOf(conv.columns, column);
-    Value inside = isInside(loops[conv.rows.pixel], conv.rows, down);
+    Value inside = isInside(loops[conv.rows.pixel], down);
     if (!conv.isLine())
       inside = arith::AndIOp::create(
-          b, inside, isInside(loops[conv.columns.pixel], conv.columns, across));
+          b, inside, isInside(loops[conv.columns.pixel], across));
     auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/true);
     for (auto [block, checks] :
          {std::pair(branch.thenBlock(), Span::Nothing),
@@ -110,10 +110,9 @@ Value WinogradEmitter::isBelow(OpFoldResult index, OpFoldResult end) {
 }
 
 // Whether the image has all that the tile at `at` looks at.
-Value WinogradEmitter::isInside(OpFoldResult at,
-                                const FilteredDirection &direction,
-                                const Reach &reach) {
-  int64_t behind = (reach.elements - 1) * direction.dilation - reach.before;
+Value WinogradEmitter::isInside(OpFoldResult at, const Reach &reach) {
+  at = onnxc::multiply(b, at, number(b, reach.stride));
+  int64_t behind = (reach.elements - 1) * reach.pitch - reach.before;
   Value last = isBelow(add(b, at, number(b, behind)), reach.size);
   if (reach.before <= 0)
     return last;

@@ -281,6 +281,7 @@ def convolutions():
     yield from by_way_of_floats()
     yield from long_windows()
     yield from frames()
+    yield from filtered_windows()
     yield "3x3, many channels, batch of the run", convolution(["n", 40, 21, 19], 56, (3, 3), **same,
                                                               sizes=[[1, 40, 21, 19], [3, 40, 21, 19]])
     yield "5x5, three output channels, sizes of the run", convolution(
@@ -406,6 +407,50 @@ def many_channels():
     yield f"{channels} channels and a residual", chain([1, 8, 7, 9], [
         ("Conv", "x w0", "z", {}), ("Conv", "x u", "t", {}), ("Conv", "z w b", "c", {"pads": [2] * 4, "dilations": [2, 2]}),
         ("Add", "c t", "r", {}), ("Conv", "r v", "y", {})], weights | {"v": normal(8, filters, 1, 1, scale=0.3)})
+
+
+def filtered_windows():
+    """Windows that Winograd's filtering makes groups of taps of: long, even, in one direction, apart, and with strides."""
+    for name, spatial, kernel, attributes in (
+            ("3 taps", [50], (3,), {"pads": [1, 1]}), ("3 taps in front, 4 apart", [61], (3,), {"pads": [8, 0], "dilations": [4]}),
+            ("2 taps, 8 apart", [70], (2,), {"pads": [8, 0], "dilations": [8]}), ("7 taps", [45], (7,), {"pads": [3, 3]}),
+            ("11 taps, 3 apart", [80], (11,), {"pads": [15, 15], "dilations": [3]}), ("31 taps", [64], (31,), {"pads": [15, 15]}),
+            ("3 taps, stride 2", [51], (3,), {"pads": [1, 1], "strides": [2]}),
+            ("10 taps, stride 5", [103], (10,), {"strides": [5]}), ("8 taps, stride 4", [90], (8,), {"pads": [2, 3], "strides": [4]}),
+            ("1x7", [17, 19], (1, 7), {"pads": [0, 3, 0, 3]}), ("7x1", [17, 19], (7, 1), {"pads": [3, 0, 3, 0]}),
+            ("3x1, 3 apart", [16, 9], (3, 1), {"pads": [3, 0, 3, 0], "dilations": [3, 1]}),
+            ("2x2", [15, 22], (2, 2), {}), ("4x4, pads that differ", [15, 13], (4, 4), {"pads": [1, 2, 2, 1]}),
+            ("5x5", [14, 21], (5, 5), {"pads": [2] * 4}), ("7x7", [13, 12], (7, 7), {"pads": [3] * 4}),
+            ("3x5, 1 and 2 apart", [18, 20], (3, 5), {"pads": [1, 4, 1, 4], "dilations": [1, 2]}),
+            ("3x3, 12 apart", [30, 26], (3, 3), {"pads": [12] * 4, "dilations": [12, 12]}),
+            ("3x3, stride 2", [27, 30], (3, 3), {"pads": [1] * 4, "strides": [2, 2]}),
+            ("3x3, strides that differ", [27, 30], (3, 3), {"pads": [0, 1, 1, 0], "strides": [1, 2]}),
+            ("4x4, stride 2", [28, 33], (4, 4), {"pads": [1] * 4, "strides": [2, 2]}),
+            ("5x5, stride 2, padded behind", [28, 25], (5, 5), {"pads": [1, 1, 2, 2], "strides": [2, 2]}),
+            ("6x5, stride 3", [31, 28], (6, 5), {"pads": [2] * 4, "strides": [3, 3]})):
+        names, least = ["t"] if len(spatial) == 1 else ["h", "w"], [
+            max(size // 4, (taps - 1) * step + 1)
+            for size, taps, step in zip(spatial, kernel, attributes.get("dilations", [1, 1]))]
+        for channels, filters in ((40, 48), (21, 19)):
+            title = f"windows of {name}, {channels} channels"
+            yield title, convolution([2, channels, *spatial], filters, kernel, **attributes)
+            yield f"{title}, any size", convolution(
+                ["n", channels, *names], filters, kernel,
+                sizes=[[n, channels, *size] for n, size in ((1, spatial), (3, least))], **attributes)
+        steps = [("Conv", "x w0", "z", {}), ("Conv", "z w", "c", attributes), ("Sigmoid", "c", "s", {}), ("Mul", "c s", "m", {}),
+                 ("GlobalAveragePool", "m", "p", {}), ("Sub", "m p", "y", {})]
+        ones = [1] * len(kernel)
+        weights = {"w0": normal(24, 24, *ones, scale=0.2), "w": normal(44, 24, *kernel, seed=4, scale=0.1)}
+        yield f"windows of {name}, gates and means", chain([1, 24, *spatial], steps, weights)
+    # Twice padded images of unknown size: estimating their sizes leaves nothing behind that layouts would take for a change.
+    steps = [("Pad", "x pads", "p", {}), ("Conv", "p w", "c", {"pads": [1, 1]}), ("Relu", "c", "y", {})]
+    yield "3 taps, padded twice, any length", chain(
+        ["n", 128, "t"], steps, {"pads": np.int64([0, 0, 3, 0, 0, 2]), "w": normal(128, 128, 3, scale=0.05)},
+        [[1, 128, 9], [2, 128, 40]])
+    for kernel, pads in (((3, 1, 1), [1, 0, 0, 1, 0, 0]), ((2, 1, 1), [0] * 6), ((5, 1, 1), [4, 0, 0, 0, 0, 0])):
+        yield f"frames, {kernel[0]}x1x1", convolution([2, 40, 9, 7, 8], 48, kernel, pads=pads)
+        yield f"frames, {kernel[0]}x1x1, any size", convolution(
+            ["n", 40, "t", "h", "w"], 48, kernel, pads=pads, sizes=[[1, 40, 9, 5, 4], [2, 40, 5, 3, 7]])
 
 
 def frames():

@@ -430,7 +430,7 @@ def check_groups(machine):
     model, path = WORK / "groups.textproto", WORK / "groups.json"
     for count, maps, algorithm in ((16, 64, "grouped convolution"), (2, 64, "grouped convolution"),
                                    (64, 64, "depthwise convolution"), (64, 128, "depthwise convolution"),
-                                   (1, 64, "direct convolution"), (1, 3, "direct convolution")):
+                                   (1, 64, "Winograd F(4x4, 5x5)"), (1, 3, "direct convolution")):
         rest = ints("pads", 2, 2, 2, 2) + ints("kernel_shape", 5, 5) + f'attribute {{ name: "group" type: INT i: {count} }}'
         shape = (1, 64, 14, 14)
         model.write_text(network(shape, weight("w", maps, 64 // count, 5, 5) + node("Conv", "conv", ["x", "w"], rest),
@@ -512,7 +512,8 @@ def check_usual_images():
 
 
 def check_frames():
-    """So are they for windows over frames, with what follows, and for taps that lie apart; not for strict numerics."""
+    """So are they for windows over frames, with what follows, for taps that lie apart, for lines and windows of other sizes,
+    and with strides; not for strict numerics."""
     for name, frames, flags, algorithm in (("one", 1, [], "Winograd F(4x4, 3x3)"), ("three", 3, [], "Winograd F(4x4, 3x3)"),
                                            ("exact", 3, ["--numerics=strict"], "direct convolution")):
         window = (frames, 3, 3)
@@ -521,11 +522,20 @@ def check_frames():
                        + ints("pads", *[size // 2 for size in window * 2])))
         region, _ = region_of(name, (1, 64, 4, 28, 28), body, *flags)
         expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
-    for name, rows, algorithm in (("apart", 28, "Winograd F(4x4, 3x3)"), ("small", 7, "direct convolution")):
-        body = conv("before", "x", 64, 64, size=1, pads=(0,) * 4) + conv(name, "before.out", 64, 64, pads=(2,) * 4,
-                                                                        dilations=(2, 2))
+    for name, size, kernel, attributes, algorithm in (
+            ("apart", (28, 28), (3, 3), {"pads": (2,) * 4, "dilations": (2, 2)}, "Winograd F(4x4, 3x3)"),
+            ("mostly padding", (12, 12), (3, 3), {"pads": (8,) * 4, "dilations": (8, 8)}, "direct convolution"),
+            ("line", (200,), (3,), {"pads": (2, 2), "dilations": (2,)}, "Winograd F(4, 3)"),
+            ("long", (200,), (7,), {"pads": (3, 3)}, "Winograd F(3, 7)"),
+            ("even", (30, 30), (2, 2), {}, "Winograd F(5x5, 2x2)"),
+            ("row", (30, 30), (1, 7), {"pads": (0, 3, 0, 3)}, "Winograd F(1x3, 1x7)"),
+            ("strided", (41, 41), (4, 4), {"strides": (2, 2)}, "Winograd F(5x5, 4x4)"),
+            ("patches", (40, 40), (4, 4), {"strides": (4, 4)}, "direct convolution")):
+        rest = "".join(ints(key, *values) for key, values in {"kernel_shape": kernel, **attributes}.items())
+        body = (weight("v", 64, 64, *[1] * len(size)) + weight("w", 64, 64, *kernel) + node("Conv", "before", ["x", "v"])
+                + node("Conv", name, ["before.out", "w"], rest))
         model, path = WORK / f"{name}.textproto", WORK / f"{name}.json"
-        model.write_text(network((1, 64, rows, rows), body, f"{name}.out"))
+        model.write_text(network((1, 64, *size), body, f"{name}.out"))
         run(BIN / "onnxc", model, "--target=x86_64-linux-gnu", "--mcpu=x86-64-v4", "-o", WORK / "one.o", f"--report={path}")
         found = {region["algorithm"] for region in json.loads(path.read_text())["regions"]
                  if name in [node["name"] for node in region["nodes"]]}
