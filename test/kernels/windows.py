@@ -412,11 +412,13 @@ def many_channels():
 def filtered_windows():
     """Windows that Winograd's filtering makes groups of taps of: long, even, in one direction, apart, and with strides."""
     for name, spatial, kernel, attributes in (
-            ("3 taps", [50], (3,), {"pads": [1, 1]}), ("3 taps in front, 4 apart", [61], (3,), {"pads": [8, 0], "dilations": [4]}),
+            ("3 taps", [50], (3,), {"pads": [1, 1]}),
+            ("3 taps in front, 4 apart", [61], (3,), {"pads": [8, 0], "dilations": [4]}),
             ("2 taps, 8 apart", [70], (2,), {"pads": [8, 0], "dilations": [8]}), ("7 taps", [45], (7,), {"pads": [3, 3]}),
             ("11 taps, 3 apart", [80], (11,), {"pads": [15, 15], "dilations": [3]}), ("31 taps", [64], (31,), {"pads": [15, 15]}),
             ("3 taps, stride 2", [51], (3,), {"pads": [1, 1], "strides": [2]}),
-            ("10 taps, stride 5", [103], (10,), {"strides": [5]}), ("8 taps, stride 4", [90], (8,), {"pads": [2, 3], "strides": [4]}),
+            ("10 taps, stride 5", [103], (10,), {"strides": [5]}),
+            ("8 taps, stride 4", [90], (8,), {"pads": [2, 3], "strides": [4]}),
             ("1x7", [17, 19], (1, 7), {"pads": [0, 3, 0, 3]}), ("7x1", [17, 19], (7, 1), {"pads": [3, 0, 3, 0]}),
             ("3x1, 3 apart", [16, 9], (3, 1), {"pads": [3, 0, 3, 0], "dilations": [3, 1]}),
             ("2x2", [15, 22], (2, 2), {}), ("4x4, pads that differ", [15, 13], (4, 4), {"pads": [1, 2, 2, 1]}),
