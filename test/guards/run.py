@@ -110,6 +110,11 @@ def standard_kernels():
         yield f"depthwise 3x3 {edge}", convolution((edge, edge), channels, channels, 3, channels), []
         yield (f"depthwise 3x3 {edge}, stride 2", convolution((edge, edge), channels, channels, 3, channels, 2), [])
         yield f"grouped 3x3 {edge}", convolution((edge, edge), channels, channels, 3, channels // 32), []
+    for edge, channels, window, stride in ((28, 64, 2, 1), (28, 64, 5, 1), (17, 128, 7, 1), (57, 64, 4, 2), (57, 64, 5, 2)):
+        yield (f"{window}x{window} {edge}, stride {stride}, Winograd",
+               convolution((edge, edge), channels, channels, window, stride=stride), [])
+    for taps, stride in ((3, 1), (7, 1), (8, 4)):
+        yield f"line of {taps} taps, stride {stride}, Winograd", convolution((1000,), 64, 64, taps, stride=stride), []
     for width in (2, 4, 8):
         yield f"3x3 28, groups of {width}", convolution((28, 28), 128, 128, 3, 128 // width), []
         yield f"3x3 28, groups of {width}, stride 2", convolution((28, 28), 128, 128, 3, 128 // width, 2), []
