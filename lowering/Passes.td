@@ -402,13 +402,14 @@ def FoldFrames : Pass<"fold-frames", "mlir::ModuleOp"> {
 def TransformFilters : Pass<"transform-filters", "mlir::ModuleOp"> {
   let summary = "Stores the filters of convolutions in Winograd's form where that is faster";
   let description = [{
-    For constant filters of stride 1 and 24 channels or more, in one or two dimensions, that are no splat. Of 3x3 taps
-    F(4x4) takes a quarter, F(2x2) 4/9 of the multiplications, but their filters are 4 and 1.8 times as large; of three
-    taps in a line F(4) takes a half, and its filters are twice as large. Five taps and more are groups of three whose
-    products are summed as those of channels are. Tiles of taps that lie apart lie in one another. A count of cycles and
-    of bytes chooses, for what images of 96, 224 and 448 rows and columns become where only the run knows the size. The
-    points are 0, +-3/4 and +-3/2, whose error is a fourth of that of 0, +-1 and +-2; the filters are transformed in
-    double. Not with strict numerics, and not for small code (-Os).
+    For constant filters that are no splat, of 8 channels or more, 16 where windows have one direction, and of no fewer
+    than a vector has lanes. Of 3x3 taps F(4x4) takes a quarter, F(2x2) 4/9 of the multiplications, but their filters
+    are 4 and 1.8 times as large; of three taps in a line F(4) takes a half, and its filters are twice as large. Six
+    points make 5, 4 or 3 outputs of 2, 3 or 4 taps; more taps are groups of these, and so are those that a stride sets
+    apart, whose products are summed as those of channels are. Tiles of taps that lie apart lie in one another. A count
+    of cycles and of bytes chooses, for what images of 96, 224 and 448 rows and columns become where only the run knows
+    the size. The points are 0, +-3/4 and +-3/2, whose error is a fourth of that of 0, +-1 and +-2; the filters are
+    transformed in double. Not with strict numerics, and not for small code (-Os).
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "onnxc::OnnxcDialect"];
 }

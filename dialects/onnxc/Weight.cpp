@@ -77,6 +77,9 @@ TransformedFilterAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (schedule.getTile() < 2 || schedule.getTile() > 5 ||
       schedule.getProduct().getColumns() < 1)
     return emitError() << "expected tiles of 2 to 5, and columns";
+  if (schedule.getRowStride() < 1 || schedule.getColumnStride() < 1 ||
+      (type.getRank() == 3 && schedule.getColumnStride() != 1))
+    return emitError() << "expected strides of one or more, of a line one";
   return success();
 }
 

@@ -649,7 +649,7 @@ LogicalResult emitWinograd(ImplicitLocOpBuilder &b, KernelOp kernel,
       failed(root) ? FailureOr<FilteredConvolution>(failure())
                    : matchFilteredConvolution(*root);
   if (failed(conv))
-    return kernel.emitOpError("expected a convolution of stride 1 in the body");
+    return kernel.emitOpError("expected a convolution in the body");
   return winograd::WinogradEmitter(b, kernel, arguments, *conv, part).emit();
 }
 

@@ -14,7 +14,8 @@ namespace onnxc {
 
 namespace {
 
-// Fewer channels than this do not pay for the transforms.
+// Fewer channels than this, or than a vector has lanes, do not pay for the
+// transforms.
 constexpr int64_t fewestChannels = 8, fewestOfLine = 16;
 // The transforms of each group of taps are code of their own.
 constexpr int64_t mostGroups = 12;
@@ -344,8 +345,9 @@ WinogradAttr chooseWinograd(const FilteredConvolution &conv,
   double lanes = target.getVectorBits() / 32,
          perCycle = lanes * target.getFmaPerCycle();
   int64_t inputs = conv.extent(conv.input), outputs = conv.extent(conv.output);
+  int64_t fewest = conv.isInOneDirection() ? fewestOfLine : fewestChannels;
   if (std::min(inputs, outputs) <
-      (conv.isInOneDirection() ? fewestOfLine : fewestChannels))
+      std::max<int64_t>(fewest, target.getVectorBits() / 32))
     return {};
   auto isFar = [&](const FilteredDirection &direction) {
     return ShapedType::isDynamic(direction.extent) &&

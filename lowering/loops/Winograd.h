@@ -1,8 +1,8 @@
-// Winograd's minimal filtering of convolutions: F(m, r) makes m
-// outputs of a line from m + r - 1 points, one multiplication each, instead of
-// r m. In both directions, an m x m tile of outputs of 3x3 taps takes (m + 2)^2
-// instead of 9 m^2 (Lavin and Gray, Fast Algorithms for Convolutional Neural
-// Networks, 2015).
+// Winograd's minimal filtering of convolutions: F(m, r) makes m outputs of a
+// line from m + r - 1 points, one multiplication each, instead of r m. In both
+// directions, an m x m tile of outputs of 3x3 taps takes (m + 2)^2 instead of 9
+// m^2 (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks,
+// 2015).
 //
 // More taps than r are groups of r, whose points are summed like those of
 // channels: six points make 2 multiplications for each output of four taps, 3

@@ -219,17 +219,17 @@ void fold(linalg::GenericOp root) {
   if (isOfPixels)
     joined = {{0}, {1}, {2, 3}, {4}};
   Value init = root.getDpsInits()[0],
-        start = tensor::CollapseShapeOp::create(b, init, joined);
-  linalg::GenericOp images =
-      isOfPixels
-          ? filteredConvolution(b, root,
-                                paddedWithZeros(b,
-                                                tensor::CollapseShapeOp::create(
-                                                    b, conv->source(b), joined),
-                                                {{}, conv->padding(1), {}, {}}),
-                                filterOfPixels(b, *conv), start, conv->dilation)
-          : filteredConvolution(b, root, imageOf(b, *conv), filterOf(b, *conv),
-                                start, 1);
+        start = tensor::CollapseShapeOp::create(b, init, joined), image, filter;
+  if (isOfPixels) {
+    image = tensor::CollapseShapeOp::create(b, conv->source(b), joined);
+    image = paddedWithZeros(b, image, {{}, conv->padding(1), {}, {}});
+    filter = filterOfPixels(b, *conv);
+  } else {
+    image = imageOf(b, *conv);
+    filter = filterOf(b, *conv);
+  }
+  linalg::GenericOp images = filteredConvolution(
+      b, root, image, filter, start, isOfPixels ? conv->dilation : 1);
   if (!images)
     return;
   root.replaceAllUsesWith(ValueRange{tensor::ExpandShapeOp::create(

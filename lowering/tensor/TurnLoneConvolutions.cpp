@@ -5,8 +5,8 @@
 #include "lowering/Passes.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/Contraction.h"
-#include "lowering/tensor/ChannelsFirst.h"
 #include "lowering/loops/Winograd.h"
+#include "lowering/tensor/ChannelsFirst.h"
 
 using namespace mlir;
 
