@@ -1,4 +1,4 @@
-// Vector code of a 3x3 convolution by Winograd's filtering.
+// Vector code of a convolution by Winograd's filtering.
 #pragma once
 #include "lowering/loops/PointProducts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -390,11 +390,12 @@ def long_windows():
 
 
 def many_channels():
-    """Windows whose panel of weights is larger than L2: pieces of the channels for all pixels, one after the other."""
+    """Windows whose panel of weights is larger than L2: pieces of the channels for all pixels, one after the other. Strides,
+    and taps that are mostly padding, so that Winograd's filtering is not for those of known size."""
     channels, filters = 1900, 64
     weights = {"w0": normal(channels, 8, 1, 1, scale=0.3), "b": normal(filters),
                "w": normal(filters, channels, 3, 3, seed=4, scale=0.01), "u": normal(filters, 8, 1, 1, seed=5, scale=0.3)}
-    for name, attributes in (("dilated", {"pads": [2] * 4, "dilations": [2, 2]}), ("stride 2", {"strides": [2, 2]}),
+    for name, attributes in (("dilated", {"pads": [3] * 4, "dilations": [3, 3]}), ("stride 2", {"strides": [2, 2]}),
                              ("stride 2, padded", {"pads": [1] * 4, "strides": [2, 2]}),
                              ("dilated by more than half", {"pads": [4] * 4, "dilations": [4, 4]})):
         for size in ([2, 8, 7, 9], [1, 8, "h", "w"]):
@@ -405,7 +406,7 @@ def many_channels():
             ("Conv", "x w0", "z", {}), ("Pad", "z ends", "p", {}), ("Conv", "p v b", "c", attributes), ("Relu", "c", "y", {})],
             weights | {"ends": np.int64([0, 1, 0, 0, 0, 4, 0, 0]), "v": normal(filters, channels + 5, 3, 3, scale=0.01)})
     yield f"{channels} channels and a residual", chain([1, 8, 7, 9], [
-        ("Conv", "x w0", "z", {}), ("Conv", "x u", "t", {}), ("Conv", "z w b", "c", {"pads": [2] * 4, "dilations": [2, 2]}),
+        ("Conv", "x w0", "z", {}), ("Conv", "x u", "t", {}), ("Conv", "z w b", "c", {"pads": [3] * 4, "dilations": [3, 3]}),
         ("Add", "c t", "r", {}), ("Conv", "r v", "y", {})], weights | {"v": normal(8, filters, 1, 1, scale=0.3)})
 
 
