@@ -45,11 +45,8 @@ LogicalResult WinogradEmitter::trace() {
   Value source = conv.image->get();
   AffineMap map = root.getMatchingIndexingMap(conv.image);
   Value unpadded = source;
-  if (auto pad = source.getDefiningOp<tensor::PadOp>()) {
-    padTop = pad.getStaticLow()[1];
-    padLeft = conv.isLine() ? 0 : pad.getStaticLow()[2];
+  if (auto pad = source.getDefiningOp<tensor::PadOp>())
     unpadded = pad.getSource();
-  }
   height = sizeOf(unpadded, 1);
   width = conv.isLine() ? number(b, 1) : sizeOf(unpadded, 2);
   outputPosition = root.getIndexingMapsArray().back();
@@ -239,8 +236,8 @@ void WinogradEmitter::transformGroup(Group group, OpFoldResult batch,
                                      OpFoldResult first, OpFoldResult count) {
   auto body = [&](ArrayRef<OpFoldResult> loops, Span span, OpFoldResult at,
                   Cell cell) { transformInput(group, loops, span, at, cell); };
-  Reach down = reachOf(conv.rows, padTop, group.row, height),
-        across = reachOf(conv.columns, padLeft, group.column, width);
+  Reach down = reachOf(conv.rows, group.row, height),
+        across = reachOf(conv.columns, group.column, width);
   if (!conv.hasFixedImage())
     return forEachTileOfRun(down, across, batch, first, count, conv.input,
                             body);
@@ -304,8 +301,8 @@ SmallVector<Value> WinogradEmitter::patchRow(Group group,
                                              Span span, OpFoldResult row,
                                              Cell cell) {
   AffineMap map = conv.root.getMatchingIndexingMap(conv.image);
-  Reach down = reachOf(conv.rows, padTop, group.row, height),
-        across = reachOf(conv.columns, padLeft, group.column, width);
+  Reach down = reachOf(conv.rows, group.row, height),
+        across = reachOf(conv.columns, group.column, width);
   SmallVector<OpFoldResult> at(loops);
   at[conv.rows.tap] = tapOf(conv.rows, group.row, row);
   auto patch = [&] {
@@ -340,7 +337,7 @@ SmallVector<Value> WinogradEmitter::patchRow(Group group,
 SmallVector<Value> WinogradEmitter::patchColumn(Group group,
                                                 ArrayRef<OpFoldResult> loops,
                                                 Span span, Cell cell) {
-  Reach reach = reachOf(conv.rows, padTop, group.row, height);
+  Reach reach = reachOf(conv.rows, group.row, height);
   auto load = [&](Span of) {
     SmallVector<Value> elements;
     for (int64_t row = 0; row < pointsDown; ++row)

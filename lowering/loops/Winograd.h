@@ -33,8 +33,8 @@ struct FilteredDirection {
   int64_t pitch() const { return stride * dilation; }
   // From the first pixel that the group's first window reads to the image;
   // negative where that begins in front of it.
-  int64_t beforeImage(int64_t padding, int64_t tile, int64_t group) const {
-    return padding - WinogradAttr::tapOf(tile, taps, stride, group) * dilation;
+  int64_t beforeImage(int64_t tile, int64_t group) const {
+    return before - WinogradAttr::tapOf(tile, taps, stride, group) * dilation;
   }
   // That meet the image where there are `size` outputs, by their mean.
   double usefulTaps(int64_t size) const;

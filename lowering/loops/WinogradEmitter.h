@@ -57,9 +57,9 @@ private:
     int64_t before, elements, stride, pitch;
     mlir::OpFoldResult size;
   };
-  Reach reachOf(const FilteredDirection &direction, int64_t padding,
-                int64_t group, mlir::OpFoldResult size) {
-    return {direction.beforeImage(padding, tile, group), direction.points(tile),
+  Reach reachOf(const FilteredDirection &direction, int64_t group,
+                mlir::OpFoldResult size) {
+    return {direction.beforeImage(tile, group), direction.points(tile),
             direction.stride, direction.pitch(), size};
   }
   Reach reachOfOutputs(const FilteredDirection &direction,
@@ -179,7 +179,6 @@ private:
   // Whether an output may be computed a second time: nothing is read where it
   // is stored.
   bool isRepeatable = false;
-  int64_t padTop = 0, padLeft = 0;
   mlir::OpFoldResult height, width; // of the image
   mlir::OpFoldResult rows, columns; // of the result
   mlir::OpFoldResult tileColumns;

@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import convolutions
 import differential
 import passes
 import products
@@ -23,7 +24,7 @@ HALVES = ["icelake-client"] * ("avx512_vbmi2" in FEATURES and "vaes" in FEATURES
 
 
 def all_cases():
-    for kind in windows.KINDS + products.KINDS + passes.KINDS:
+    for kind in convolutions.KINDS + windows.KINDS + products.KINDS + passes.KINDS:
         for i, (name, build) in enumerate(kind()):
             for cpu in CPUS + NARROW * (i % 2 == 0) + HALVES * (i % 4 == 0):
                 tolerances = ("--rtol", "1e-4", "--atol", "2e-5")
