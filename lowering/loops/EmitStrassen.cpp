@@ -314,9 +314,13 @@ void StrassenEmitter::emitFewRows() {
 
 //===--- scales --------------------------------------------------------------//
 
-// Of rows of the matrix, and behind them of columns.
+// Of rows of the matrix, and behind them of columns. Where all are the same,
+// they are a constant of the kernel's own.
 Value StrassenEmitter::scalesAt(OpFoldResult element) {
   auto matrix = product.matrix->get().getDefiningOp<QuarteredMatrixOp>();
+  SplatElementsAttr all;
+  if (matchPattern(matrix.getScales(), m_Constant(&all)))
+    return arith::ConstantOp::create(b, all.resizeSplat(type));
   Value scales =
       arguments[cast<BlockArgument>(matrix.getScales()).getArgNumber()];
   return vector::LoadOp::create(b, type, scales, asValue(b, element));

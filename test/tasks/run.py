@@ -120,6 +120,9 @@ UNLIKE = {
     "MatMul in quarters of unlike terms": (SCALED, {"w": normal(512, 512) / 8 / TERMS_APART[:, None], "s": TERMS_APART}),
     "MatMul in quarters, a row of NaN": ([node("Add", "x s"), node("MatMul", "add w")],
                                          {"w": normal(512, 512) / 8, "s": A_ROW_OF_NAN}),
+    # Of quantized weights: rows and columns have about the same largest element, which scales nothing.
+    "MatMul in quarters, all scales one": ([node("MatMul", "x w"), node("Mul", "matmul s")],
+                                           {"w": (4 * normal(512, 512)).clip(-1.9, 1.9), "s": np.float32(0.03)}),
 }
 # With constants that no cache keeps from run to run, so that any number of rows is.
 QUARTERS_OF_MANY = {
