@@ -32,7 +32,9 @@ Value originOf(Value value) {
     if (op->getNumOperands() == 0)
       return value;
     Value from = op->getOperand(0);
-    if (!isMovement(op, from) || (generic && generic.getNumDpsInputs() != 1))
+    bool isOnlyMoved =
+        isMovement(op, from) && (!generic || generic.getNumDpsInputs() == 1);
+    if (!isOnlyMoved && !onlyOp<arith::TruncFOp>(generic))
       return value;
     value = from;
   }

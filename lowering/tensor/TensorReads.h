@@ -27,19 +27,22 @@ mlir::Value tensorOf(mlir::linalg::GenericOp op, mlir::Value element);
 // Whether `op` only moves elements of `value`.
 bool isMovement(mlir::Operation *op, mlir::Value value);
 
-// What `value` is a repetition or another shape of.
+// What `value` is a repetition, another shape or the rounded value of.
 mlir::Value originOf(mlir::Value value);
 
-// The reduction of `tensor` that `value` is, in some shape; null if it is none.
+// The reduction of `tensor` that `value` is, in some shape and maybe of more
+// bits; null if it is none.
 template <typename OpT>
 mlir::linalg::GenericOp reductionOf(mlir::Value value, mlir::Value tensor) {
   auto op = originOf(value).getDefiningOp<mlir::linalg::GenericOp>();
   if (!op || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return nullptr;
   std::optional<Combiner> combiner = combinerOf(op, 0);
-  bool isFound = combiner && mlir::isa<OpT>(combiner->op) &&
-                 tensorOf(op, combiner->folded) == tensor;
-  return isFound ? op : nullptr;
+  if (!combiner || !mlir::isa<OpT>(combiner->op))
+    return nullptr;
+  auto widened = combiner->folded.template getDefiningOp<mlir::arith::ExtFOp>();
+  mlir::Value folded = widened ? widened.getIn() : combiner->folded;
+  return tensorOf(op, folded) == tensor ? op : nullptr;
 }
 
 // Whether `op` sums products of elements of `value`, and reads it for nothing

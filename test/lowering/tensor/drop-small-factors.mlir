@@ -57,6 +57,25 @@ func.func @logarithms(%s: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
 
 // -----
 
+// Long rows are summed in doubles.
+// CHECK-LABEL: @long_rows
+// CHECK: arith.maximumf {{.*}} {onnxc.leaves_nan_out} : f32
+// CHECK: math.exp {{.*}} {onnxc.at_most_zero} : f32
+// CHECK: arith.select
+// CHECK: arith.extf
+// CHECK: return
+func.func @long_rows(%s: tensor<2x100000xf32>) -> tensor<2x100000xf32> {
+  %axes = arith.constant dense<1> : tensor<1xi64>
+  %max = "onnx.ReduceMax"(%s, %axes) {keepdims = 1 : i64} : (tensor<2x100000xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  %x = "onnx.Sub"(%s, %max) : (tensor<2x100000xf32>, tensor<2x1xf32>) -> tensor<2x100000xf32>
+  %e = "onnx.Exp"(%x) : (tensor<2x100000xf32>) -> tensor<2x100000xf32>
+  %sum = "onnx.ReduceSum"(%e, %axes) {keepdims = 1 : i64} : (tensor<2x100000xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  %p = "onnx.Div"(%e, %sum) : (tensor<2x100000xf32>, tensor<2x1xf32>) -> tensor<2x100000xf32>
+  return %p : tensor<2x100000xf32>
+}
+
+// -----
+
 // Whoever else reads the largest element, or the distances from it, sees NaN.
 // CHECK-LABEL: @maximum_is_returned
 // CHECK-NOT: onnxc.leaves_nan_out
