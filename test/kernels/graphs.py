@@ -50,7 +50,8 @@ def product(shape, columns, sizes=None, transposed=False):
 
 
 def computed_product(rows, depth, columns):
-    """The first columns of `b`, turned, by all of `b`, whose rows share a few sets of the caches. No sum cancels."""
+    """The root of the first columns of `b`, turned, by all of `b`, whose rows share a few sets of the caches. No sum
+    cancels."""
     nodes = [("Abs", "x", "b", {}), ("Slice", "b first last axis", "r", {}),
-             ("Transpose", "r", "a", {"perm": [1, 0]}), ("MatMul", "a b", "y", {})]
+             ("Transpose", "r", "a", {"perm": [1, 0]}), ("MatMul", "a b", "p", {}), ("Sqrt", "p", "y", {})]
     return chain([depth, columns], nodes, {"first": np.int64([0]), "last": np.int64([rows]), "axis": np.int64([1])})

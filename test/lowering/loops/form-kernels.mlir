@@ -80,6 +80,24 @@ func.func @deep_product(%x: tensor<128x3000xf32>, %w: tensor<3000x256xf32>) -> t
   return %y : tensor<128x256xf32>
 }
 
+// Few rows go along the rows of a matrix of the run that L2 does not hold.
+// CHECK-LABEL: @few_rows_by_a_matrix_of_the_run
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 3, columns = 16, vector = 8, outer = panels, group = 43, depth = 8>
+func.func @few_rows_by_a_matrix_of_the_run(%x: tensor<3x600xf32>, %w: tensor<600x1376xf32>) -> tensor<3x1376xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x1376xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<3x1376xf32>) -> tensor<3x1376xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<3x600xf32>, tensor<600x1376xf32>) outs(%start : tensor<3x1376xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<3x1376xf32>
+  return %y : tensor<3x1376xf32>
+}
+
 // A panel of weights of a window that exceeds L2 is read in pieces of the channels, each by all pixels.
 // CHECK-LABEL: @window_over_many_channels
 // CHECK: onnxc.kernel #onnxc.contraction<rows = {{.*}}, columns = 16, vector = 8, outer = panels, depth = 400>
