@@ -91,6 +91,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   pm.addPass(createTurnProducts());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);
+  pm.addPass(createInterleavePlanes());
   pm.addPass(createFoldFrames());
   addCleanup(pm);
   pm.addPass(createOrderRows());

@@ -327,6 +327,20 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def InterleavePlanes : Pass<"interleave-planes", "mlir::ModuleOp"> {
+  let summary = "Lays the rows of all channels side by side where a convolution reads planes that were moved for it";
+  let description = [{
+    ```mlir
+    %p = linalg.transpose ins(%x : tensor<1x32x32x64xf32>) permutation = [0, 3, 1, 2] // of which windows slide along rows
+    // becomes
+    %p = linalg.transpose ins(%x : tensor<1x32x32x64xf32>) permutation = [0, 1, 3, 2]
+    ```
+    Planes of a multiple of a page share sets of the caches, and a sum over channels reads all of them. An image that is
+    NCHW by itself stays as it is.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def TurnProducts : Pass<"turn-products", "mlir::ModuleOp"> {
   let summary = "Writes products transposed whose vectors would be mostly empty or gathered";
   let description = [{
