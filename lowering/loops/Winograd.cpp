@@ -27,6 +27,12 @@ constexpr int64_t mostDilation = 8, mostOfLine = 32;
 constexpr int64_t mostGrowth = 9;
 // Winograd is less exact, so it must be worth it.
 constexpr double leastGain = 1.15;
+// Pixels of a row that a direct convolution does at once, all with the same
+// taps.
+constexpr int64_t rowsOfTile = 6;
+// As many times as long take rows of a length that only the run knows, which
+// tiles do not divide.
+constexpr double restOfRows = 1.2;
 // What rows and columns of an image are taken for of which nothing is known,
 // the length of a line, and inputs of the model that they come from: a choice
 // has to be good for small and for large ones.
@@ -156,16 +162,17 @@ Products chooseBlocks(const FilteredConvolution &conv, Image image,
 
 } // namespace
 
-double FilteredDirection::usefulTaps(int64_t size) const {
+double FilteredDirection::usefulTaps(int64_t size, int64_t together) const {
   int64_t image =
               (size - 1) * stride + 1 + (taps - 1) * dilation - before - behind,
           useful = 0;
   for (int64_t tap = 0; tap < taps; ++tap) {
     int64_t front = before - tap * dilation, // pixels to the image
-        first = llvm::divideCeilSigned(front, stride),
-            end = llvm::divideCeilSigned(front + image, stride);
-    useful +=
-        std::max<int64_t>(std::min(size, end) - std::max<int64_t>(first, 0), 0);
+        first = std::max<int64_t>(llvm::divideCeilSigned(front, stride), 0),
+            end = std::min(size, llvm::divideCeilSigned(front + image, stride));
+    if (first < end)
+      useful += std::min(size, int64_t(llvm::alignTo(end, together))) -
+                llvm::alignDown(first, together);
   }
   return double(useful) / std::max<int64_t>(size, 1);
 }
@@ -313,13 +320,16 @@ static double directCycles(const FilteredConvolution &conv, Image image,
                            double perCycle, TargetAttr target) {
   double inputs = conv.extent(conv.input), pixels = image.rows * image.columns,
          taps = conv.rows.taps * conv.columns.taps,
-         useful = conv.rows.usefulTaps(image.rows) *
-                  conv.columns.usefulTaps(image.columns);
+         useful = conv.rows.usefulTaps(image.rows, /*together=*/1) *
+                  conv.columns.usefulTaps(image.columns, rowsOfTile);
   double channels = inputs * conv.extent(conv.output);
   double moved = llvm::is_sorted(conv.imageOrder)
                      ? 0
                      : pixels * conv.rows.stride * conv.columns.stride * inputs;
-  return std::max(useful * pixels * channels / perCycle,
+  double multiplications = useful * pixels * channels / perCycle;
+  if (!image.isFixed)
+    multiplications *= restOfRows;
+  return std::max(multiplications,
                   cyclesOfWeights(4 * taps * channels, target)) /
              leastGain -
          cyclesOfTranspose * moved;

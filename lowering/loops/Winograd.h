@@ -36,8 +36,9 @@ struct FilteredDirection {
   int64_t beforeImage(int64_t tile, int64_t group) const {
     return before - WinogradAttr::tapOf(tile, taps, stride, group) * dilation;
   }
-  // That meet the image where there are `size` outputs, by their mean.
-  double usefulTaps(int64_t size) const;
+  // That meet the image where there are `size` outputs, by their mean, if each
+  // is done for as many outputs together.
+  double usefulTaps(int64_t size, int64_t together) const;
   // Of which `size` outputs consist.
   int64_t tiles(int64_t size, int64_t tile) const;
   // The first output of the tile `index`; the others lie `dilation` apart.
