@@ -395,19 +395,21 @@ static int64_t panelsOfRows(TargetAttr target, const ContractionShape &shape) {
   return panels;
 }
 
-// Few rows wait for weights that no cache holds. Behind a mesh a core gets more
-// of them from several places at once than from one: on Emerald Rapids 13.7
-// GB/s from one place, 17 from four and 18.5 from eight. So panels are a line
-// wide, and a tile has several: a row by 411 MB took 0.8 of the time, two to
-// twelve by 67 MB 0.63 to 0.9.
+// Few rows wait for weights that L2 does not hold. From several places at once
+// a core gets more of them than from one: behind a mesh, on Emerald
+// Rapids, 13.7 GB/s from one place, 17 from four and 18.5 from eight; on Zen 3
+// 17, 20 and 23. So panels are a line wide, and a tile has several: behind a
+// mesh a row by 411 MB took 0.8 of the time, two to twelve by 67 MB 0.63 to
+// 0.9, and on Zen 3 a row by 67 MB 0.72, where four and eight took as long as
+// before.
 static bool readsLines(TargetAttr target, const ContractionShape &shape) {
   constexpr int64_t usualColumns = 48;
   bool areLines =
       shape.hasWeights && !shape.depthwise && !shape.isMerged &&
       shape.weightElementBits == shape.elementBits &&
       (!shape.packedColumns || shape.packedColumns == columnsOfLine(shape));
-  if (!target || !isFarFromMemory(target) || !areLines ||
-      shape.weightBytes <= target.getL2Bytes())
+  if (!target || !areLines || shape.weightBytes <= target.getL2Bytes() ||
+      !(isFarFromMemory(target) || (shape.rows == 1 && target.getL3Bytes())))
     return false;
   if (ShapedType::isDynamic(shape.rows))
     return shape.isProduct && shape.rowsOfImage == 0 &&
@@ -507,7 +509,8 @@ static int64_t channelsOfPiece(const ContractionShape &shape,
 // tile's columns are in another page at each step, and nothing is fetched
 // ahead. So a piece is few steps, which all panels of a group take one after
 // another, along as many rows of the matrix: one, four and sixteen rows by 4096
-// x 4096 took 0.55, 0.42 and 0.5 of the time. Null for other products.
+// x 4096 took 0.55, 0.42 and 0.5 of the time. Null for other products, and
+// machines without pages.
 static ContractionAttr alongRowsOfMatrix(ContractionAttr schedule,
                                          TargetAttr target,
                                          const ContractionShape &shape) {
@@ -517,9 +520,9 @@ static ContractionAttr alongRowsOfMatrix(ContractionAttr schedule,
                   shape.weightElementBits == shape.elementBits &&
                   shape.channels == shape.reduction &&
                   !ShapedType::isDynamic(shape.columns);
-  if (!target || !isMatrix || ShapedType::isDynamic(shape.rows) ||
-      shape.pixels != shape.rows || shape.rows > mostRows ||
-      shape.weightBytes <= target.getL2Bytes())
+  if (!target || !target.getHeap() || !isMatrix ||
+      ShapedType::isDynamic(shape.rows) || shape.pixels != shape.rows ||
+      shape.rows > mostRows || shape.weightBytes <= target.getL2Bytes())
     return {};
   int64_t rows = std::min(shape.rows, rowsOfTile),
           columns = sumsOfTile / rows * schedule.getVector();
