@@ -245,15 +245,13 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
     return ahead;
   // From as many places at once the core asks by itself for what one row reads,
   // and not far ahead for what several do.
-  if (bytes > target.getL2Bytes()) {
-    if (nest.schedule.getRows() == 1)
-      return std::nullopt;
+  bool readsLines = isFarFromMemory(target) || nest.schedule.getRows() == 1;
+  if (readsLines && bytes > target.getL2Bytes()) {
     constexpr int64_t linesOfPanel = 16;
-    if (isFarFromMemory(target) && tile.rows > 1)
-      return Ahead{linesOfPanel * nest.schedule.getColumns() * bits / 8, 1,
-                   TileValues::Cache::First};
-    if (isFarFromMemory(target))
+    if (tile.rows == 1)
       return std::nullopt;
+    return Ahead{linesOfPanel * nest.schedule.getColumns() * bits / 8, 1,
+                 TileValues::Cache::First};
   }
   // Several panels side by side are all to be in the first cache.
   if (!isBehindCaches(bytes, target))

@@ -23,61 +23,58 @@ SmallVector<int64_t> channelsInRows(int64_t rank) {
   return order;
 }
 
-// `user` as a convolution that reads `image` in NCHW and whose windows slide
-// along the rows; null for others.
-linalg::GenericOp convolutionOf(Operation *user, Value image) {
+// By what `user` reads `image`, if it is a convolution in NCHW whose windows
+// slide along the rows; null for others.
+OpOperand *slidingRead(Operation *user, Value image) {
   auto root = dyn_cast<linalg::GenericOp>(user);
-  OpOperand *operand = root ? imageOf(root, 1) : nullptr;
-  if (!operand || operand->get() != image)
+  OpOperand *read = root ? imageOf(root, 1) : nullptr;
+  if (!read || read->get() != image)
     return nullptr;
   AffineExpr column = root.getIndexingMapsArray().back().getResults().back(),
-             along = root.getMatchingIndexingMap(operand).getResults().back();
+             along = root.getMatchingIndexingMap(read).getResults().back();
   bool slides =
       !isa<AffineDimExpr>(along) &&
       along.isFunctionOfDim(cast<AffineDimExpr>(column).getPosition());
-  return slides ? root : nullptr;
+  return slides ? read : nullptr;
 }
 
-// Appends the convolutions that read `image`; fails where something else does.
-LogicalResult findReaders(Value image, SmallVector<OpOperand *> &readers) {
+// Appends what reads `image` so, padded once or as it is; fails where anything
+// else asks for more than its size.
+LogicalResult findReads(Value image, bool mayPad,
+                        SmallVector<OpOperand *> &reads) {
   for (Operation *user : image.getUsers())
-    if (auto root = convolutionOf(user, image))
-      readers.push_back(imageOf(root, 1));
-    else if (!isa<tensor::PadOp, tensor::DimOp>(user))
+    if (OpOperand *read = slidingRead(user, image))
+      reads.push_back(read);
+    else if (auto pad = dyn_cast<tensor::PadOp>(user);
+             pad && mayPad && pad.getConstantPaddingValue()) {
+      if (failed(findReads(pad.getResult(), /*mayPad=*/false, reads)))
+        return failure();
+    } else if (!isa<tensor::DimOp>(user))
       return failure();
   return success();
 }
 
 void interleave(linalg::TransposeOp planes) {
-  Value moved = planes.getResult()[0];
+  SmallVector<OpOperand *> reads;
+  if (failed(findReads(planes.getResult()[0], /*mayPad=*/true, reads)) ||
+      reads.empty())
+    return;
   int64_t rank = planes.getPermutation().size();
-  SmallVector<OpOperand *> readers;
-  auto pads = llvm::to_vector(
-      llvm::make_filter_range(moved.getUsers(), llvm::IsaPred<tensor::PadOp>));
-  if (failed(findReaders(moved, readers)))
-    return;
-  for (Operation *pad : pads)
-    if (failed(findReaders(pad->getResult(0), readers)) ||
-        llvm::any_of(pad->getResult(0).getUsers(),
-                     llvm::IsaPred<tensor::PadOp>))
-      return;
-  if (readers.empty())
-    return;
   SmallVector<int64_t> rows = channelsInRows(rank),
                        unplaned = applyPermutation(
                            invertPermutationVector(channelsFirst(rank)), rows);
   OpBuilder b(planes);
   Value image = transposed(b, planes.getLoc(), planes.getInput(), rows);
-  for (OpOperand *reader : readers) {
-    auto root = cast<linalg::GenericOp>(reader->getOwner());
-    auto pad = reader->get().getDefiningOp<tensor::PadOp>();
+  for (OpOperand *read : reads) {
+    auto root = cast<linalg::GenericOp>(read->getOwner());
+    auto pad = read->get().getDefiningOp<tensor::PadOp>();
     b.setInsertionPoint(root);
     SmallVector<AffineMap> maps = root.getIndexingMapsArray();
-    AffineMap &map = maps[reader->getOperandNumber()];
+    AffineMap &map = maps[read->getOperandNumber()];
     map = AffineMap::get(map.getNumDims(), 0,
                          applyPermutation(map.getResults(), unplaned),
                          map.getContext());
-    reader->set(pad ? paddedTransposed(b, pad, image, unplaned) : image);
+    read->set(pad ? paddedTransposed(b, pad, image, unplaned) : image);
     root.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   }
 }
