@@ -49,9 +49,9 @@ def product(shape, columns, sizes=None, transposed=False):
                  {"w": normal(inner, columns, scale=0.1), "b": normal(columns)}, sizes)
 
 
-def computed_product(rows, depth, columns):
-    """The root of the first columns of `b`, turned, by all of `b`, whose rows share a few sets of the caches. No sum
-    cancels."""
-    nodes = [("Abs", "x", "b", {}), ("Slice", "b first last axis", "r", {}),
-             ("Transpose", "r", "a", {"perm": [1, 0]}), ("MatMul", "a b", "p", {}), ("Sqrt", "p", "y", {})]
+def computed_product(rows, depth, columns, *behind):
+    """The first columns of `b`, turned, by all of `b`, whose rows share a few sets of the caches, and what reads that
+    product `p`. No sum cancels."""
+    nodes = [("Abs", "x", "b", {}), ("Slice", "b first last axis", "r", {}), ("Transpose", "r", "a", {"perm": [1, 0]}),
+             ("MatMul", "a b", "p" if behind else "y", {}), *behind]
     return chain([depth, columns], nodes, {"first": np.int64([0]), "last": np.int64([rows]), "axis": np.int64([1])})

@@ -31,7 +31,8 @@ def products():
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
     yield "product of two computed matrices, panels in many pages", computed_product(70, 500, 333)
     for rows, depth, columns in ((1, 301, 2080), (2, 90, 4096), (3, 260, 1048), (7, 600, 776), (16, 512, 1024), (5, 300, 1001)):
-        yield f"product of {rows} rows with a computed matrix of {depth} x {columns}", computed_product(rows, depth, columns)
+        yield f"product of {rows} rows with a computed matrix of {depth} x {columns}", computed_product(
+            rows, depth, columns, ("Neg", "p", "y", {}))
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
     for columns in (160, 203):  # rows in blocks that L2 holds, and a rest of columns
         weights = {"w": normal(300, columns, scale=0.06), "v": normal(columns, 300, scale=0.07), "b": normal(columns)}
