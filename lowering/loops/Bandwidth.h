@@ -32,6 +32,13 @@ inline bool isBehindCaches(int64_t bytes, TargetAttr target) {
 inline bool isFarFromMemory(TargetAttr target) {
   return target.getMemoryBytesPerCycle() < farBytesPerCycle;
 }
+// Whether a core sees so little ahead of one stream from there that it gets more
+// from several places at once: Zen 3 does, Zen 4 and 5 do not.
+inline bool seesLittleAhead(TargetAttr target) {
+  return isFarFromMemory(target) ||
+         (target.getL3Bytes() &&
+          target.getL3BytesPerCycle() <= farBytesPerCycle);
+}
 // Of L2, for rows that read panels one after the other there.
 inline int64_t bytesForRows(TargetAttr target) {
   return target.getL2Bytes() / 2;

@@ -245,7 +245,8 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
     return ahead;
   // From as many places at once the core asks by itself for what one row reads,
   // and not far ahead for what several do.
-  bool readsLines = isFarFromMemory(target) || nest.schedule.getRows() == 1;
+  bool readsLines = nest.schedule.getRows() == 1 ? seesLittleAhead(target)
+                                                 : isFarFromMemory(target);
   if (readsLines && bytes > target.getL2Bytes()) {
     constexpr int64_t linesOfPanel = 16;
     if (tile.rows == 1)
