@@ -364,6 +364,18 @@ def regions():
             {"w": normal(19, 5, 3, 3, scale=0.2), "v": normal(7, 19, 1, 1), "r": edges[:6], "b": batches[:6]})
         yield f"RoiAlign, {ratio or 'any'} samples, few of a large image", chain(
             [2, 19, 50, 60], [("RoiAlign", "x r b", "y", attributes)], {"r": 5 * edges[:1], "b": np.int64([1])})
+    greatest = {"pooled_shape": [3, 2], "spatial_scale": 0.75}
+    given = {"r": np.concatenate([batches[:, None], edges], 1).astype(np.float32)}
+    for channels in (1, 70):
+        yield f"MaxRoiPool, {channels} channels", chain(
+            [2, channels, 9, 11], [("MaxRoiPool", "x r", "y", greatest)], given)
+    yield "MaxRoiPool, sizes of the run", chain(
+        ["n", "c", "h", "w"], [("MaxRoiPool", "x r", "y", greatest)], given, [[2, 20, 9, 11], [3, 1, 1, 2], [2, 7, 40, 30]])
+    yield "MaxRoiPool, regions of the run", chain(["regions", 5], [
+        ("Abs", "x", "r", {}), ("MaxRoiPool", "image r", "y", greatest)], {"image": normal(4, 19, 6, 7)}, [[9, 5], [0, 5]], 4)
+    yield "MaxRoiPool between convolutions", chain([2, 5, 9, 8], [
+        ("Conv", "x w", "c", {}), ("MaxRoiPool", "c r", "s", greatest), ("Conv", "s v", "y", {})],
+        {"w": normal(19, 5, 3, 3, scale=0.2), "v": normal(7, 19, 1, 1), **given})
 
 
 KINDS = (folded_pixels, pooled_windows, lines, strided, skipped_pixels, siblings, pyramids, lone_windows, pools, blocks,

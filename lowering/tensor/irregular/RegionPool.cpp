@@ -1,10 +1,15 @@
 // MaxRoiPool: every region is cut into cells of equal size, and a cell becomes
-// the greatest of its pixels.
+// the greatest of its pixels, with the channels last where there are many.
 #include "dialects/onnx/Families.h"
+#include "lowering/tensor/Transposed.h"
+#include "lowering/tensor/irregular/ImagePoints.h"
 #include "lowering/tensor/irregular/Irregular.h"
 #include "lowering/tensor/irregular/Loops.h"
 #include "lowering/tensor/irregular/RegionPool.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 
@@ -30,90 +35,97 @@ Index asIndex(ImplicitLocOpBuilder &builder, Scalar x, Scalar most) {
           arith::IndexCastOp::create(builder, builder.getIndexType(), whole)};
 }
 
-// Image, regions and the position that is computed: region, channel, cell.
-struct Cell {
-  ImplicitLocOpBuilder &builder;
-  const Input &x, &rois;
-  ArrayRef<Index> at;
-  double scale;
-  Index batch;
+// The region's first column is its image, 1 and 3 are x, 2 and 4 are y.
+class Pooler {
+public:
+  Pooler(ImplicitLocOpBuilder &b, MaxRoiPoolOp op, const Input &x,
+         const Input &rois)
+      : b(b), op(op), x(x), rois(rois), order(orderOfPoints(x)),
+        image(pointsOf(b, x, order)) {}
 
-  ScalarBuilder here() const {
-    return {builder, builder.getLoc(), builder.getF32Type()};
+  Value all(ArrayRef<Index> sizes) {
+    Value result = emptyOf(b, applyPermutation(sizes, order), x.element);
+    result = visit(b, {sizes[0], sizes[2], sizes[3]}, {result},
+                   [&](ArrayRef<Index> at, Tensors carried) {
+                     return Tensors{withCell(at, carried[0])};
+                   })[0];
+    return transposed(b, b.getLoc(), result, invertPermutationVector(order));
   }
-  Scalar region(ScalarBuilder &scalars, int64_t column) const {
-    Scalar edge =
-        scalarAt(scalars, rois.lowered, rois.element, {at[0], column});
-    return onnxc::cast(edge, scalars.getF32Type()) * scale;
-  }
-  Scalar size(ScalarBuilder &scalars, int64_t dim) const {
-    return asReal(scalars, x.sizes[2 + dim]);
-  }
-  Scalar element(ScalarBuilder &scalars, Index row, Index column) const {
-    Scalar value =
-        scalarAt(scalars, x.lowered, x.element, {batch, at[1], row, column});
-    return onnxc::cast(value, scalars.getF32Type());
-  }
-};
 
-Value f32Of(ImplicitLocOpBuilder &builder, double number) {
-  return arith::ConstantOp::create(builder, builder.getF32FloatAttr(number));
-}
+private:
+  ScalarBuilder scalarsOf(Type type) const { return {b, b.getLoc(), type}; }
 
-struct Greatest : Cell {
-  Greatest(Cell cell, MaxRoiPoolOp op) : Cell(cell), op(op) {}
-  mutable MaxRoiPoolOp op;
+  Scalar ofRegion(ScalarBuilder &scalars, Index region, int64_t column) const {
+    return cast(scalarAt(scalars, rois.lowered, rois.element, {region, column}),
+                scalars.getF32Type());
+  }
 
-  // Where the cell begins and ends; columns 1 and 3 of the region are x.
-  std::pair<Index, Index> extent(ScalarBuilder &scalars, int64_t dim) const {
+  // Where a cell of a region begins and ends along a dimension.
+  std::pair<Index, Index> extent(Index region, Index cell, int64_t dim) const {
+    ScalarBuilder scalars = scalarsOf(b.getF32Type());
     auto edge = [&](int64_t column) { // half away from zero, as in C
-      Scalar where = region(scalars, column), whole = floor(abs(where) + 0.5);
+      Scalar where = ofRegion(scalars, region, column) * op.getSpatialScale();
+      Scalar whole = floor(abs(where) + 0.5);
       return select(where < 0, -whole, whole);
     };
     Scalar begin = edge(2 - dim), end = edge(4 - dim);
-    Scalar cell = greatest(end - begin + 1, 1) / op.getPooledShape()[dim];
-    Scalar position = asReal(scalars, at[2 + dim]), count = size(scalars, dim);
-    return {asIndex(builder, floor(position * cell) + begin, count),
-            asIndex(builder, ceil((position + 1) * cell) + begin, count)};
+    Scalar length = greatest(end - begin + 1, 1) / op.getPooledShape()[dim];
+    Scalar position = asReal(scalars, cell),
+           count = asReal(scalars, x.sizes[2 + dim]);
+    return {asIndex(b, floor(position * length) + begin, count),
+            asIndex(b, ceil((position + 1) * length) + begin, count)};
   }
 
-  Scalar pooled(ScalarBuilder &scalars) const {
-    auto [top, bottom] = extent(scalars, 0);
-    auto [left, right] = extent(scalars, 1);
-    auto compare = [&, top = top, left = left](ArrayRef<Index> i,
-                                               Tensors carried) {
-      ScalarBuilder inner = here();
-      Scalar old(inner, carried[0], inner.getF32Type());
-      return Tensors{
-          greatest(old, element(inner, top + i[0], left + i[1])).value};
-    };
-    Index rows = greatest(bottom - top, 0), columns = greatest(right - left, 0);
-    Scalar all(scalars,
-               visit(builder, {rows, columns}, {f32Of(builder, -infinity)},
-                     compare)[0],
-               scalars.getF32Type());
-    Condition isEmpty = rows == 0 || columns == 0;
-    Scalar empty(scalars, isEmpty.in(builder), builder.getI1Type());
-    return select(empty, 0, all);
+  // The result with the greatest pixels of a cell, or zeros where it has none.
+  Value withCell(ArrayRef<Index> at, Value result) const {
+    auto [top, bottom] = extent(at[0], at[1], 0);
+    auto [left, right] = extent(at[0], at[2], 1);
+    ScalarBuilder scalars = scalarsOf(b.getF32Type());
+    Index batch = asIndex(b, ofRegion(scalars, at[0], 0),
+                          asReal(scalars, x.sizes[0] - 1));
+    Index rows = greatest(bottom - top, 0), columns = greatest(right - left, 0),
+          channels = x.sizes[1];
+    ScalarBuilder stored = scalarsOf(x.element);
+    Scalar none(stored, (rows == 0 || columns == 0).in(b), b.getI1Type());
+    Scalar zero = cast(Scalar(0), Scalar(stored, {}, x.element));
+    Value start = store(stored, select(none, zero, -infinity), x.element);
+    Value cell =
+        linalg::FillOp::create(b, start, emptyOf(b, {channels}, x.element))
+            .result();
+    cell =
+        visit(b, {rows, columns}, {cell},
+              [&, top = top, left = left](ArrayRef<Index> i, Tensors carried) {
+                Index point = (top + i[0]) * x.sizes[3] + left + i[1];
+                return Tensors{greatestOf(carried[0], {batch, point})};
+              })[0];
+    return tensor::InsertSliceOp::create(
+        b, cell, result,
+        folded(b, applyPermutation(Sizes{at[0], 0, at[1], at[2]}, order)),
+        folded(b, applyPermutation(Sizes{1, channels, 1, 1}, order)),
+        folded(b, Sizes(4, 1)));
   }
+
+  // Of what there is of each channel and the pixel at an image and a point.
+  Value greatestOf(Value cell, std::array<Index, 2> pixel) const {
+    auto body = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
+      Index channel = {scalars, linalg::IndexOp::create(scalars, 0)};
+      SmallVector<Index> at = {pixel[0], pixel[1], channel};
+      if (order[1] == 1)
+        std::swap(at[1], at[2]);
+      Scalar value = scalarAt(scalars, image, x.element, at);
+      return SmallVector<Scalar>{greatest(args[0], value)};
+    };
+    return generic(b, {}, {}, cell, x.element, b.getMultiDimIdentityMap(1),
+                   parallel(1), body)[0];
+  }
+
+  ImplicitLocOpBuilder &b;
+  mutable MaxRoiPoolOp op;
+  const Input &x, &rois;
+  SmallVector<int64_t> order;
+  Value image;
 };
 
-// Computes every element of the result from its cell.
-Value pool(ImplicitLocOpBuilder &builder, MaxRoiPoolOp op,
-           ArrayRef<Input> inputs, ArrayRef<Index> sizes,
-           llvm::function_ref<Index(ArrayRef<Index>)> batchOf) {
-  const Input &x = inputs[0];
-  auto one = [&](ArrayRef<Index> at, Tensors carried) {
-    Cell cell{builder, x, inputs[1], at, op.getSpatialScale(), batchOf(at)};
-    ScalarBuilder scalars = cell.here();
-    Scalar value = Greatest(cell, op).pooled(scalars);
-    return Tensors{
-        insert(builder, store(scalars, value, x.element), carried[0], at)};
-  };
-  return visit(builder, sizes, {emptyOf(builder, sizes, x.element)}, one)[0];
-}
-
-// The first column of a region is its image.
 struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -128,14 +140,8 @@ struct LowerMaxRoiPool : OpConversionPattern<MaxRoiPoolOp> {
         failed(require(builder, inputs[0].sizes[0] > 0, Status::Shape, op,
                        "has no elements", "X")))
       return failure();
-    auto batchOf = [&](ArrayRef<Index> at) {
-      ScalarBuilder scalars(builder, op.getLoc(), builder.getF32Type());
-      Scalar batch =
-          scalarAt(scalars, inputs[1].lowered, inputs[1].element, {at[0], 0});
-      return asIndex(builder, onnxc::cast(batch, scalars.getF32Type()),
-                     asReal(scalars, inputs[0].sizes[0] - 1));
-    };
-    Value pooled = pool(builder, op, inputs, shapes->front(), batchOf);
+    Value pooled =
+        Pooler(builder, op, inputs[0], inputs[1]).all(shapes->front());
     rewriter.replaceOp(
         op,
         castTo(builder, pooled, getTypeConverter()->convertType(op.getType())));
