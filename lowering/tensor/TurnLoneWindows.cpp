@@ -17,9 +17,11 @@ namespace onnxc {
 
 namespace {
 
-// Cycles until a sum can be added to, and for a tap of a vector of channels;
-// how much longer than counted rows take.
-constexpr double latency = 4, tapOfChannels = 0.75, slack = 1.4;
+// Cycles until a sum can be added to, and for a tap of a vector of channels, or
+// of half a line of them with weights; how much longer than counted rows take,
+// and such of weights by half lines, few of which lie in two.
+constexpr double latency = 4, tapOfChannels = 0.75, tapOfHalves = 0.5,
+                 slack = 1.4, slackOfHalves = 0.85;
 
 // The image of `root`, if windows of each channel slide over it.
 OpOperand *imageOf(linalg::GenericOp root) {
@@ -37,19 +39,24 @@ OpOperand *imageOf(linalg::GenericOp root) {
   return nullptr;
 }
 
+bool readsImageOnly(linalg::GenericOp root) {
+  auto isRead = [&](OpOperand *input) {
+    return root.payloadUsesValueFromOperand(input);
+  };
+  return llvm::count_if(root.getDpsInputOperands(), isRead) == 1;
+}
+
 // Whether several rows of a channel become one tile, as in pools that move by
 // one. Lanes at the ends of rows of unknown length are told from what is beside
 // the image by the run, which takes too long for a single row.
 bool sharesRows(linalg::GenericOp root, double moved) {
-  auto isRead = [&](OpOperand *input) {
-    return root.payloadUsesValueFromOperand(input);
-  };
-  return moved == 1 && llvm::count_if(root.getDpsInputOperands(), isRead) == 1;
+  return moved == 1 && readsImageOnly(root);
 }
 
 // Compares cycles for a row of a channel's result. Along a row each sum waits
-// for the one before, or for its loads, two where elements are two apart.
-// Channels last, every element of image and result is moved once.
+// for the one before, unless several rows are one tile, or for its loads, two
+// where elements are two apart. Channels last, every element of image and
+// result is moved once.
 bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
                     TargetAttr target) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
@@ -68,14 +75,19 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
   for (unsigned loop = 0; loop < extents.size(); ++loop)
     if (linalg::isReductionIterator(root.getIteratorTypesArray()[loop]))
       taps *= ShapedType::isDynamic(extents[loop]) ? 0 : extents[loop];
-  if ((!isKnown && !sharesRows(root, read)) || taps == 0 ||
-      (step != 1 && step != 2))
+  bool isShared = sharesRows(root, read);
+  if ((!isKnown && !isShared) || taps == 0 || (step != 1 && step != 2))
     return false;
-  double lanes = target.getVectorBits() / 32,
-         vectors = std::ceil(pixels / lanes);
-  double inRows = slack * taps * std::max(latency, vectors * (1 + step) / 2);
-  double inChannels = cyclesOfTranspose * pixels * (read + 1) +
-                      taps * pixels / lanes * tapOfChannels;
+  constexpr double half = lineBytes / 8.;
+  double lanes = target.getVectorBits() / 32;
+  bool hasWeights = !readsImageOnly(root), areHalves = lanes <= half,
+       byHalves = hasWeights && (areHalves || target.getFmaPerCycle() == 1);
+  double vectors = std::ceil(pixels / (byHalves ? half : lanes));
+  double inRows = (byHalves ? slackOfHalves : slack) * taps *
+                  std::max(isShared ? 1 : latency, vectors * (1 + step) / 2);
+  double tap = hasWeights && areHalves ? tapOfHalves : tapOfChannels;
+  double inChannels =
+      cyclesOfTranspose * pixels * (read + 1) + taps * pixels / lanes * tap;
   return inRows < inChannels;
 }
 

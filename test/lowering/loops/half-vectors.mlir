@@ -35,6 +35,37 @@ func.func @whole_vectors(%x: tensor<256x64xf32>, %w: tensor<64x32xf32>, %e: tens
   } -> tensor<256x32xf32>
   return %y : tensor<256x32xf32>
 }
+
+// Taps slide along a row: of whole vectors nearly all would lie in two lines.
+// CHECK-LABEL: @window_along_rows
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 1, columns = {{[0-9]+}}, vector = 8,
+func.func @window_along_rows(%x: tensor<8x64x66xf32>, %w: tensor<8x3xf32>, %e: tensor<8x64x64xf32>) -> tensor<8x64x64xf32> {
+  %y = linalg.generic {indexing_maps = [affine_map<(c, h, w, k) -> (c, h, w + k)>, affine_map<(c, h, w, k) -> (c, k)>,
+                                        affine_map<(c, h, w, k) -> (c, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x64x66xf32>, tensor<8x3xf32>) outs(%e : tensor<8x64x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x64x64xf32>
+  return %y : tensor<8x64x64xf32>
+}
+
+// A row that waits for weights, which L2 does not hold, asks for them in narrow steps.
+// CHECK-LABEL: @row_of_far_weights
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 1, columns = 64, vector = 8,
+func.func @row_of_far_weights(%x: tensor<1x1024xf32>, %e: tensor<1x1024xf32>) -> tensor<1x1024xf32> {
+  %w = arith.constant dense<2.0> : tensor<1024x1024xf32>
+  %y = linalg.generic {indexing_maps = [#row, #column, #product], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x1024xf32>, tensor<1024x1024xf32>) outs(%e : tensor<1x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x1024xf32>
+  return %y : tensor<1x1024xf32>
+}
 }
 
 // -----

@@ -115,3 +115,30 @@ func.func @two_rows_near_memory(%a: tensor<2x32xf32>, %c: tensor<2x256xf32>) -> 
   return %r : tensor<2x256xf32>
 }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+module attributes {onnxc.target = #onnxc.target<triple = "x86_64", cpu = "", features = "", vector_bits = 256,
+    vector_registers = 16, fma_per_cycle = 2, l1_bytes = 4096, l2_bytes = 8192, l3_bytes = 65536,
+    l3_bytes_per_cycle = 24, index_bits = 64, heap = true, has_f16 = true>} {
+
+// A core that sees far ahead of one stream reads one.
+// CHECK-LABEL: @one_stream
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 1, columns = [[COLUMNS:.*]], vector = 8, outer = panels>
+// CHECK: linalg.unpack {{.*}} inner_tiles = {{\[}}[[COLUMNS]]]
+func.func @one_stream(%a: tensor<1x32xf32>, %c: tensor<1x256xf32>) -> tensor<1x256xf32> {
+  %w = arith.constant dense<2.0> : tensor<32x256xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<1x32xf32>, tensor<32x256xf32>) outs(%c : tensor<1x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x256xf32>
+  return %r : tensor<1x256xf32>
+}
+}
