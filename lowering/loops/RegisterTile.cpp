@@ -110,6 +110,18 @@ int64_t mostRowsOf(const Machine &machine, const ContractionShape &shape,
   return shape.rowStride % pageBytes ? mostRows : mostRowsOfOneSet;
 }
 
+// Whether a window slides along vectors, so that most of those that are as long
+// as a line lie in two.
+bool overlapsAlongVectors(const ContractionShape &shape) {
+  return shape.streamed < shape.reduction;
+}
+
+// Lines that a vector of the input lies in.
+double linesOfVector(const Machine &machine, const ContractionShape &shape) {
+  double part = machine.lanes * shape.elementBits / (8. * lineBytes);
+  return overlapsAlongVectors(shape) ? 1 + part : 1;
+}
+
 // Cycles of one step of the reduction over all rows of a panel.
 double costOfPanel(const Machine &machine, int64_t rows, int64_t vectors,
                    int64_t rowExtent, const ContractionShape &shape) {
@@ -121,7 +133,9 @@ double costOfPanel(const Machine &machine, int64_t rows, int64_t vectors,
   }
   for (RowTiles group : balancedTiles(rowExtent, rows)) {
     double work = group.rows * vectors / machine.multiplyAdds;
-    double loads = std::max((group.rows + vectors) / machine.loads, stream);
+    double loads = std::max(
+        (group.rows + vectors * linesOfVector(machine, shape)) / machine.loads,
+        stream);
     // What a tile costs beside its multiplications, and a preference among
     // equals for the tile that loads less.
     double overhead = 0.02 * (group.rows + vectors) + stall;
@@ -249,12 +263,6 @@ static bool isStreamOfWeights(TargetAttr target,
                               const ContractionShape &shape) {
   return target && shape.rows == 1 && shape.hasWeights &&
          shape.weightBytes > target.getL2Bytes();
-}
-
-// Whether a window slides along vectors, so that most of those that are as long
-// as a line lie in two.
-static bool overlapsAlongVectors(const ContractionShape &shape) {
-  return shape.streamed < shape.reduction;
 }
 
 // The machine with half vectors, of which it takes two for one where it has one

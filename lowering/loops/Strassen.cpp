@@ -121,20 +121,29 @@ StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target,
   PointProducts products{StrassenAttr::points, summed / 2,
                          StrassenAttr::halfOf(columns, lanes)};
   double perCycle = lanes * target.getFmaPerCycle();
-  // Beside the multiplications, the matrix comes from memory.
-  auto cyclesOf = [&](double points, double rows, double elements) {
-    return std::max(points * rows * elements / perCycle,
-                    4 * points * elements / target.getMemoryBytesPerCycle());
+  int64_t block = pairsOfBlock(product, products, target);
+  if (!block)
+    return {};
+  // Beside the multiplications, the matrix comes from memory. One that L3 does
+  // not hold comes again for each block, and about half of that is waiting: by
+  // 512 x 32128, 20 to 40 rows in quarters took 1.2 to 1.8 times as long.
+  constexpr int64_t usualL3Bytes = 16 << 20;
+  int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
+  auto cyclesOf = [&](double elements, double rows, double blocks) {
+    double work = rows * elements / perCycle, bytes = 4 * elements,
+           memory = bytes / target.getMemoryBytesPerCycle();
+    return bytes <= l3Bytes ? std::max(work, memory)
+                            : work + blocks * memory / 2;
   };
-  double direct = cyclesOf(1, *rows, double(summed) * columns),
-         quartered = cyclesOf(products.points, pairs,
-                              double(products.inputs) * products.outputs),
+  double direct = cyclesOf(double(summed) * columns, *rows, 1),
+         quartered = cyclesOf(double(products.points) * products.inputs *
+                                  products.outputs,
+                              pairs, std::ceil(pairs / block)),
          transforms =
              pairs *
              (products.inputs * inputCost + products.outputs * outputCost) /
              perCycle;
-  int64_t block = pairsOfBlock(product, products, target);
-  if ((quartered + transforms) * leastGain > direct || !block)
+  if ((quartered + transforms) * leastGain > direct)
     return {};
   // Few rows of a run are tiles of the same code.
   int64_t atOnce = product.rows() ? block : mostExactRows;
