@@ -27,7 +27,38 @@ NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
     if (loop != vectorLoop)
       (nest.loops[loop].folds ? folded : outer).push_back(loop);
+  readFarOperandsOnce();
   streams = vectorLoop && goesPastCaches(machine.streamBytes);
+}
+
+// Of the largest input that stands still along a loop, as far as that is known.
+int64_t NestEmitter::bytesRepeatedBy(unsigned loop) {
+  int64_t most = 0;
+  for (const NestOperand &operand :
+       ArrayRef(nest.operands).take_front(nest.inputCount())) {
+    if (operand.scalar || !isConstantIntValue(operand.strides[loop], 0))
+      continue;
+    int64_t bytes =
+        cast<MemRefType>(operand.buffer.getType()).getElementTypeBitWidth() / 8;
+    for (auto [other, stride] : llvm::zip(nest.loops, operand.strides))
+      if (!isConstantIntValue(stride, 0))
+        bytes *= getConstantIntValue(other.size).value_or(0);
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+// Each row of an operand that L2 does not hold meets all that it is folded with
+// before the next one comes: 2 to 8 rows by the rows of 67 MB.
+void NestEmitter::readFarOperandsOnce() {
+  if (!vectorLoop || !nest.loops[*vectorLoop].folds)
+    return;
+  auto far = [&](unsigned loop) {
+    int64_t bytes = bytesRepeatedBy(loop);
+    return bytes > l2Bytes ? bytes : 0;
+  };
+  llvm::stable_sort(
+      outer, [&](unsigned lhs, unsigned rhs) { return far(lhs) < far(rhs); });
 }
 
 const char *NestEmitter::whyNoVectors(Lanes machine) {

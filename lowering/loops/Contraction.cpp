@@ -389,7 +389,7 @@ bool sumsAlongVectors(linalg::GenericOp root, const LoopRoles &roles,
     return false;
   SmallVector<unsigned> rows = llvm::filter_to_vector(
       roles.pixels, [&](unsigned loop) { return extents[loop] != 1; });
-  constexpr int64_t fewRows = 3;
+  constexpr int64_t fewRows = 4;
   bool areFew = !ShapedType::isDynamic(count) && count <= fewRows;
   bool isApart = false;
   for (OpOperand *input : root.getDpsInputOperands()) {

@@ -50,6 +50,8 @@ public:
 
 private:
   // Choices.
+  int64_t bytesRepeatedBy(unsigned loop);
+  void readFarOperandsOnce();
   const char *whyNoVectors(Lanes machine);
   int64_t score(unsigned loop);
   int64_t scoreOfLoads(unsigned loop);

@@ -468,7 +468,8 @@ ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
     ContractionAttr other =
         chooseSchedule(context, target, shape, *half, leastOfHalf);
     bool sharesNoLoads = overlapsAlongVectors(shape) && schedule.getRows() == 1;
-    if (leastOfHalf < clearlyLess * least || sharesNoLoads ||
+    bool isHalf = shape.columns <= half->lanes;
+    if (leastOfHalf < clearlyLess * least || sharesNoLoads || isHalf ||
         isStreamOfWeights(target, shape))
       return other;
   }

@@ -35,6 +35,7 @@ struct Product {
   unsigned column;              // the loop that vectors lie along
   bool sumsAlongVectors;        // or they lie along its last sum
   int64_t lanes, perCycle;      // of a multiply-add, of a core
+  int64_t l1Bytes;
 };
 
 bool slides(linalg::GenericOp root) {
@@ -73,6 +74,7 @@ std::optional<Product> matchProduct(linalg::GenericOp root, TargetAttr target) {
       sumsAlongVectors(root, *roles, rowsOf(root, *roles), target);
   product.lanes = target.getVectorBits() / element.getIntOrFloatBitWidth();
   product.perCycle = std::max<int64_t>(target.getFmaPerCycle(), 1);
+  product.l1Bytes = target.getL1Bytes();
   for (int64_t &extent : product.extents)
     if (ShapedType::isDynamic(extent))
       extent = usual;
@@ -148,12 +150,21 @@ double cyclesAlong(const Product &product, unsigned loop) {
 }
 
 // Cycles of the product as it is. Where lanes lie along the sum, each element
-// of the result loads two vectors for a multiplication, and folds them.
+// of the result loads two vectors for a multiplication, one of them from L2
+// where L1 does not hold the rows of either operand, and folds them.
 double cyclesNow(const Product &product) {
-  constexpr double loads = 2;
   linalg::GenericOp root = product.root;
   if (!product.sumsAlongVectors)
     return cyclesAlong(product, product.column);
+  int64_t bytes =
+      getElementTypeOrSelf(root.getResult(0)).getIntOrFloatBitWidth() /
+      CHAR_BIT;
+  double rows = std::numeric_limits<double>::max();
+  for (Value input : root.getDpsInputs())
+    rows = std::min(rows, bytes * elementsOf(input));
+  double loads = 2 / loadsPerCycle;
+  if (rows > product.l1Bytes)
+    loads = 1 / loadsPerCycle + product.lanes * bytes / l2BytesPerCycle;
   double steps = 1;
   int64_t sum = 1;
   for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray()))
@@ -162,8 +173,7 @@ double cyclesNow(const Product &product) {
       sum = product.extents[loop];
     }
   steps *= llvm::divideCeil(sum, product.lanes);
-  return elementsOf(root.getResult(0)) *
-         (steps * loads / loadsPerCycle + foldOfLanes);
+  return elementsOf(root.getResult(0)) * (steps * loads + foldOfLanes);
 }
 
 // Cycles where the result is written with the loop innermost.
