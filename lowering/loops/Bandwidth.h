@@ -28,12 +28,16 @@ inline constexpr double farBytesPerCycle = 8;
 inline bool isBehindCaches(int64_t bytes, TargetAttr target) {
   return bytes > 2 * target.getL2Bytes();
 }
+// Of the last cache, where it is not known those of a usual one.
+inline int64_t l3BytesOf(TargetAttr target) {
+  return target.getL3Bytes() ? target.getL3Bytes() : 16 << 20;
+}
 // Whether a mesh lies behind L2, from which a core gets little.
 inline bool isFarFromMemory(TargetAttr target) {
   return target.getMemoryBytesPerCycle() < farBytesPerCycle;
 }
-// Whether a core sees so little ahead of one stream from there that it gets more
-// from several places at once: Zen 3 does, Zen 4 and 5 do not.
+// Whether a core sees so little ahead of one stream from there that it gets
+// more from several places at once: Zen 3 does, Zen 4 and 5 do not.
 inline bool seesLittleAhead(TargetAttr target) {
   return isFarFromMemory(target) ||
          (target.getL3Bytes() &&

@@ -75,6 +75,8 @@ private:
   void withoutEdges(llvm::function_ref<void()> body);
   mlir::OpFoldResult ifBackwards(mlir::OpFoldResult then,
                                  mlir::OpFoldResult otherwise);
+  // So many columns, the last vector masked.
+  void takeColumns(Tile &tile, int64_t count);
   void walkPanels(llvm::ArrayRef<int> steps, Tile tile);
   void walkPanel(llvm::ArrayRef<int> steps, Tile &tile);
   int64_t panelsOfShortTile(llvm::ArrayRef<int> steps, const Tile &tile);

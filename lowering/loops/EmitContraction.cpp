@@ -336,6 +336,12 @@ OpFoldResult ContractionEmitter::ifBackwards(OpFoldResult then,
       .getResult();
 }
 
+void ContractionEmitter::takeColumns(Tile &tile, int64_t count) {
+  tile.vectors = llvm::divideCeil(count, lanes);
+  if (count % lanes)
+    tile.mask = firstLanes(b, lanes, number(b, count % lanes));
+}
+
 void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   unsigned panel = values.panelLoop(), vector = nest.roles.vector;
   int64_t columns = nest.schedule.getColumns();
@@ -381,9 +387,7 @@ void ContractionEmitter::walkPanels(ArrayRef<int> steps, Tile tile) {
   if (std::optional<int64_t> count = getConstantIntValue(rest)) {
     if (*count == 0)
       return;
-    tile.vectors = llvm::divideCeil(*count, lanes);
-    if (*count % lanes)
-      tile.mask = firstLanes(b, lanes, number(b, *count % lanes));
+    takeColumns(tile, *count);
     return forEachPanel(full, add(b, full, number(b, 1)),
                         [&](OpFoldResult) { walkPanel(steps, tile); });
   }
@@ -486,9 +490,21 @@ void ContractionEmitter::walkGroups(ArrayRef<int> steps, Tile tile) {
     tile.lastPanel = ifBackwards(end, minimum(b, add(b, first, group), panels));
     walkPieces(steps, tile);
   };
-  if (nest.schedule.getDepth()) // a piece adds to what one before it has left
-    return forEachStep(number(b, 0), panels, nest.schedule.getGroup(), body);
-  forEach(number(b, 0), panels, group, body);
+  if (!nest.schedule.getDepth())
+    return forEach(number(b, 0), panels, group, body);
+  // A piece adds to what one before it has left.
+  forEachStep(number(b, 0), panels, nest.schedule.getGroup(), body);
+  OpFoldResult size = nest.sizes[nest.roles.vector];
+  int64_t rest =
+      getConstantIntValue(size).value_or(0) % nest.schedule.getColumns();
+  if (!rest)
+    return;
+  takeColumns(tile, rest);
+  forEachStep(panels, add(b, panels, number(b, 1)), 1, [&](OpFoldResult first) {
+    tile.firstPanel = first;
+    tile.lastPanel = add(b, first, number(b, 1));
+    walkPieces(steps, tile);
+  });
 }
 
 void ContractionEmitter::walkPieces(ArrayRef<int> steps, Tile tile) {

@@ -196,9 +196,8 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
   auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
   if (!target)
     return Ahead{8 << 10, 1, TileValues::Cache::First};
-  constexpr int64_t usualL3Bytes = 16 << 20, every = 4, manyCycles = 5;
-  int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
-  bool areInL3 = weightsBytes(module) <= l3Bytes / 2;
+  constexpr int64_t every = 4, manyCycles = 5;
+  bool areInL3 = weightsBytes(module) <= l3BytesOf(target) / 2;
   if (target.getL2BytesPerCycle() >= lineBytes) {
     bool isBehind = isBehindCaches(bytes, target),
          isFar = isFarFromMemory(target);

@@ -127,13 +127,11 @@ StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target,
   // Beside the multiplications, the matrix comes from memory. One that L3 does
   // not hold comes again for each block, and about half of that is waiting: by
   // 512 x 32128, 20 to 40 rows in quarters took 1.2 to 1.8 times as long.
-  constexpr int64_t usualL3Bytes = 16 << 20;
-  int64_t l3Bytes = target.getL3Bytes() ? target.getL3Bytes() : usualL3Bytes;
   auto cyclesOf = [&](double elements, double rows, double blocks) {
     double work = rows * elements / perCycle, bytes = 4 * elements,
            memory = bytes / target.getMemoryBytesPerCycle();
-    return bytes <= l3Bytes ? std::max(work, memory)
-                            : work + blocks * memory / 2;
+    return bytes <= l3BytesOf(target) ? std::max(work, memory)
+                                      : work + blocks * memory / 2;
   };
   double direct = cyclesOf(double(summed) * columns, *rows, 1),
          quartered = cyclesOf(double(products.points) * products.inputs *
