@@ -30,7 +30,8 @@ def products():
     yield "product of two computed matrices, copied panels", computed_product(130, 1000, 256)
     yield "product of two computed matrices, copied pieces of panels", computed_product(90, 2080, 128)
     yield "product of two computed matrices, panels in many pages", computed_product(70, 500, 333)
-    for rows, depth, columns in ((1, 301, 2080), (2, 90, 4096), (3, 260, 1048), (7, 600, 776), (16, 512, 1024), (5, 300, 1001)):
+    for rows, depth, columns in ((1, 301, 2080), (2, 90, 4096), (3, 260, 1048), (7, 600, 776), (16, 512, 1024), (5, 300, 1001),
+                                 (1, 1030, 4099), (9, 520, 8201), (33, 530, 8207)):
         yield f"product of {rows} rows with a computed matrix of {depth} x {columns}", computed_product(
             rows, depth, columns, ("Neg", "p", "y", {}))
     yield "product, rows of the run", product(["m", 48], 80, [[1, 48], [7, 48], [64, 48]])
@@ -68,6 +69,10 @@ def products():
                                ("MatMul", "r c", "y", {})],
             {"zero": np.int64([0]), "size": np.int64([24]), "one": np.int64([1])},
             [[b, 40, t] for b, t in ((1, 1), (2, 5), (1, 8), (3, 37), (1, 130))])
+    for rows, depth, columns in ((2, 600, 900), (4, 768, 500), (8, 1200, 600), (7, 2100, 300)):
+        yield f"{rows} rows by the {columns} rows of a matrix of the run", chain(
+            [columns, depth], [("Abs", "x", "a", {}), ("Slice", "a zero size", "r", {}), ("Gemm", "r a", "y", {"transB": 1})],
+            {"zero": np.int64([0]), "size": np.int64([rows])})
     # Where they are not copied, lanes lie along the sum.
     turned = [("Slice", "x zero size one", "r", {}), ("Transpose", "x", "c", {"perm": [0, 2, 1]}), ("MatMul", "r c", "y", {})]
     for rows, shape in ((2, [3, 70, 48]), (3, [1, 19, 100]), (4, [2, 33, 20]), (5, [1, 40000, 64]), (12, [2, 20000, 64])):

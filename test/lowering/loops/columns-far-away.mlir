@@ -1,7 +1,7 @@
-// Four rows by columns of 3 MiB that lie apart: a copy into panels pays where L3 gives it back, not where a core gets
+// Five rows by columns of 3 MiB that lie apart: a copy into panels pays where L3 gives it back, not where a core gets
 // little from behind its L2 of 1 MiB, but there, too, for twelve rows.
-// RUN: sed 's/ROWS/4/g; s/RATE/8/' %s | onnxc-opt --form-kernels | FileCheck %s --check-prefix=COPY
-// RUN: sed 's/ROWS/4/g; s/RATE/3/' %s | onnxc-opt --form-kernels | FileCheck %s --check-prefix=NONE
+// RUN: sed 's/ROWS/5/g; s/RATE/8/' %s | onnxc-opt --form-kernels | FileCheck %s --check-prefix=COPY
+// RUN: sed 's/ROWS/5/g; s/RATE/3/' %s | onnxc-opt --form-kernels | FileCheck %s --check-prefix=NONE
 // RUN: sed 's/ROWS/12/g; s/RATE/3/' %s | onnxc-opt --form-kernels | FileCheck %s --check-prefix=COPY
 
 #row = affine_map<(m, n, k) -> (m, k)>
