@@ -14,11 +14,12 @@ def TargetAttr : AttrDef<OnnxcDialect, "Target"> {
     - `vector_registers`: how many (register tiles: MR * NV + NV + 1 <= vector_registers).
     - `fma_per_cycle`: full-width FMA a core issues per cycle (wide or tall register tiles, prefetching).
     - `l1_bytes`, `l2_bytes`: data caches of a core (register tiles, recurrent inputs; the roofline of a report).
-    - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (prefetching, the roofline of a
-      report).
+    - `l3_bytes`: the cache that a group of cores shares, 0 where it is not known (prefetching, Strassen's products,
+      rows by matrices of the run, the roofline of a report).
     - `block_bytes`: how much of L2 kernels count on, 0 for all of it (panels or pixels outermost, Winograd's blocks).
     - `l2_bytes_per_cycle`: what L1 gets from L2 at most (register tiles, prefetching, the roofline of a report).
-    - `l3_bytes_per_cycle`: what one core gets from behind its L2 beside multiplications (Winograd's filtering).
+    - `l3_bytes_per_cycle`: what one core gets from behind its L2 beside multiplications (Winograd's filtering, panels
+      of a line for single rows).
     - `memory_bytes_per_cycle`: what one core gets from memory beside multiplications (Winograd's filtering,
       prefetching).
     - `stream_bytes`: a result of as many is written past the caches, 0 where none is (expand-vector-loops).

@@ -32,12 +32,18 @@ inline bool isBehindCaches(int64_t bytes, TargetAttr target) {
 inline int64_t l3BytesOf(TargetAttr target) {
   return target.getL3Bytes() ? target.getL3Bytes() : 16 << 20;
 }
+// Whether so many lanes are a vector of which a core multiplies two halves at
+// once, but one whole one.
+inline bool joinsHalves(int64_t lanes, double multiplyAddsPerCycle) {
+  constexpr int64_t wholeLanes = 16;
+  return lanes >= wholeLanes && multiplyAddsPerCycle == 1;
+}
 // Whether a mesh lies behind L2, from which a core gets little.
 inline bool isFarFromMemory(TargetAttr target) {
   return target.getMemoryBytesPerCycle() < farBytesPerCycle;
 }
-// Whether a core sees so little ahead of one stream from there that it gets
-// more from several places at once: Zen 3 does, Zen 4 and 5 do not.
+// Whether a core sees so little ahead of one stream from behind L2 that it gets
+// more from several places at once: behind a mesh, and Zen 3, not Zen 4 and 5.
 inline bool seesLittleAhead(TargetAttr target) {
   return isFarFromMemory(target) ||
          (target.getL3Bytes() &&

@@ -272,11 +272,10 @@ static bool isStreamOfWeights(TargetAttr target,
 // cross lines: depthwise windows along rows took 0.57 to 0.97.
 static std::optional<Machine> halved(const Machine &machine, TargetAttr target,
                                      const ContractionShape &shape) {
-  constexpr int64_t wholeLanes = 16;
   int64_t half = machine.lanes / 2;
   bool waits = isStreamOfWeights(target, shape);
-  if (machine.lanes < wholeLanes || machine.multiplyAdds != 1 ||
-      shape.depthwise || ShapedType::isDynamic(shape.columns) ||
+  if (!joinsHalves(machine.lanes, machine.multiplyAdds) || shape.depthwise ||
+      ShapedType::isDynamic(shape.columns) ||
       (llvm::alignTo(shape.columns, half) % machine.lanes == 0 && !waits &&
        !overlapsAlongVectors(shape)))
     return std::nullopt;

@@ -78,10 +78,11 @@ bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
   bool isShared = sharesRows(root, read);
   if ((!isKnown && !isShared) || taps == 0 || (step != 1 && step != 2))
     return false;
-  constexpr double half = lineBytes / 8.;
+  constexpr double half = lineBytes / 8.; // of a line, in elements
   double lanes = target.getVectorBits() / 32;
   bool hasWeights = !readsImageOnly(root), areHalves = lanes <= half,
-       byHalves = hasWeights && (areHalves || target.getFmaPerCycle() == 1);
+       byHalves = hasWeights &&
+                  (areHalves || joinsHalves(lanes, target.getFmaPerCycle()));
   double vectors = std::ceil(pixels / (byHalves ? half : lanes));
   double inRows = (byHalves ? slackOfHalves : slack) * taps *
                   std::max(isShared ? 1 : latency, vectors * (1 + step) / 2);

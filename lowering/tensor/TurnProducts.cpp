@@ -112,9 +112,8 @@ std::optional<int64_t> dimensionAlong(AffineMap map, unsigned loop) {
 // Vectors that hold so many elements. Half ones, of which two are multiplied at
 // once where one whole one is, may be fuller.
 double vectorsOf(int64_t elements, const Product &product) {
-  constexpr int64_t wholeLanes = 16;
   double whole = llvm::divideCeil(elements, product.lanes);
-  if (product.lanes < wholeLanes || product.perCycle != 1)
+  if (!joinsHalves(product.lanes, product.perCycle))
     return whole;
   return std::min(whole, llvm::divideCeil(elements, product.lanes / 2) / 2.0);
 }

@@ -53,15 +53,15 @@ public:
   }
 
 private:
-  ScalarBuilder scalarsOf(Type type) const { return {b, b.getLoc(), type}; }
+  ScalarBuilder scalarsOf(Type type) { return {b, b.getLoc(), type}; }
 
-  Scalar ofRegion(ScalarBuilder &scalars, Index region, int64_t column) const {
+  Scalar ofRegion(ScalarBuilder &scalars, Index region, int64_t column) {
     return cast(scalarAt(scalars, rois.lowered, rois.element, {region, column}),
                 scalars.getF32Type());
   }
 
   // Where a cell of a region begins and ends along a dimension.
-  std::pair<Index, Index> extent(Index region, Index cell, int64_t dim) const {
+  std::pair<Index, Index> extent(Index region, Index cell, int64_t dim) {
     ScalarBuilder scalars = scalarsOf(b.getF32Type());
     auto edge = [&](int64_t column) { // half away from zero, as in C
       Scalar where = ofRegion(scalars, region, column) * op.getSpatialScale();
@@ -77,7 +77,7 @@ private:
   }
 
   // The result with the greatest pixels of a cell, or zeros where it has none.
-  Value withCell(ArrayRef<Index> at, Value result) const {
+  Value withCell(ArrayRef<Index> at, Value result) {
     auto [top, bottom] = extent(at[0], at[1], 0);
     auto [left, right] = extent(at[0], at[2], 1);
     ScalarBuilder scalars = scalarsOf(b.getF32Type());
@@ -106,7 +106,7 @@ private:
   }
 
   // Of what there is of each channel and the pixel at an image and a point.
-  Value greatestOf(Value cell, std::array<Index, 2> pixel) const {
+  Value greatestOf(Value cell, std::array<Index, 2> pixel) {
     auto body = [&](ScalarBuilder &scalars, ArrayRef<Scalar> args) {
       Index channel = {scalars, linalg::IndexOp::create(scalars, 0)};
       SmallVector<Index> at = {pixel[0], pixel[1], channel};
@@ -120,7 +120,7 @@ private:
   }
 
   ImplicitLocOpBuilder &b;
-  mutable MaxRoiPoolOp op;
+  MaxRoiPoolOp op;
   const Input &x, &rois;
   SmallVector<int64_t> order;
   Value image;
