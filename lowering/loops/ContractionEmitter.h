@@ -102,6 +102,8 @@ private:
   }
   void walkStaticRows(llvm::ArrayRef<int> steps, Tile tile, int64_t extent);
   void walkDynamicRows(llvm::ArrayRef<int> steps, Tile tile);
+  int64_t bytesOfPanels();
+  bool readsSeveralPlaces();
   bool readsFarPanels();
   void walkExactRows(llvm::ArrayRef<int> steps, Tile tile,
                      mlir::OpFoldResult begin, mlir::OpFoldResult end);

@@ -247,6 +247,8 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
     return ahead;
   // From as many places at once the core asks by itself for what one row reads,
   // and not far ahead for what several do.
+  if (tile.together > 1 && readsSeveralPlaces())
+    return std::nullopt;
   bool readsLines = nest.schedule.getRows() == 1 ? seesLittleAhead(target)
                                                  : isFarFromMemory(target);
   if (readsLines && bytes > target.getL2Bytes()) {
