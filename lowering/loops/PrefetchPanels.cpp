@@ -245,15 +245,11 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
   int64_t panel = panelColumnsOf(input);
   if (!target || !ahead || width <= panel)
     return ahead;
-  // From as many places at once the core asks by itself for what one row reads,
-  // and not far ahead for what several do.
-  if (tile.together > 1 && readsSeveralPlaces())
-    return std::nullopt;
-  bool readsLines = nest.schedule.getRows() == 1 ? seesLittleAhead(target)
-                                                 : isFarFromMemory(target);
-  if (readsLines && bytes > target.getL2Bytes()) {
+  // From as many places at once the core asks by itself for what it reads, and
+  // behind a mesh not far ahead for what several rows do.
+  if (seesLittleAhead(target) && bytes > target.getL2Bytes()) {
     constexpr int64_t linesOfPanel = 16;
-    if (tile.rows == 1)
+    if (tile.rows == 1 || !isFarFromMemory(target))
       return std::nullopt;
     return Ahead{linesOfPanel * nest.schedule.getColumns() * bits / 8, 1,
                  TileValues::Cache::First};

@@ -403,12 +403,22 @@ static ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                               machine.lanes, outer);
 }
 
-// How many panels of a line the registers hold sums of all rows for, and their
+// Of a panel that a tile reads beside others. Where several rows leave
+// registers for few sums, half a line is a vector, and there are more places.
+static int64_t columnsOfPlace(TargetAttr target,
+                              const ContractionShape &shape) {
+  if (shape.rows == 1 || isFarFromMemory(target))
+    return columnsOfLine(shape);
+  return machineOf(target, shape.elementBits).lanes;
+}
+
+// How many such panels the registers hold sums of all rows for, and their
 // weights if several rows share them; none where there are many rows.
 static int64_t panelsOfRows(TargetAttr target, const ContractionShape &shape) {
   constexpr int64_t most = 8;
   Machine machine = machineOf(target, shape.elementBits);
-  int64_t columns = columnsOfLine(shape), vectors = columns / machine.lanes;
+  int64_t columns = columnsOfPlace(target, shape),
+          vectors = columns / machine.lanes;
   // At least two tiles, for these are what tasks share.
   int64_t panels =
       std::min<int64_t>(most, llvm::divideCeil(shape.columns, 2 * columns));
@@ -425,21 +435,22 @@ static int64_t panelsOfRows(TargetAttr target, const ContractionShape &shape) {
 // Few rows wait for weights that L2 does not hold. From several places at once
 // a core gets more of them than from one: behind a mesh, on Emerald
 // Rapids, 13.7 GB/s from one place, 17 from four and 18.5 from eight; on Zen 3
-// 17, 20 and 23. So panels are a line wide, and a tile has several: behind a
-// mesh a row by 411 MB took 0.8 of the time, two to twelve by 67 MB 0.63 to
-// 0.9, and on Zen 3 a row by 67 MB 0.72, where four and eight took as long as
-// before.
+// 17, 20 and 23. So panels are a line wide or half of one, and a tile has
+// several: behind a mesh a row by 411 MB took 0.8 of the time, two to twelve by
+// 67 MB 0.63 to 0.9, and on Zen 3 one to four by 67 MB 0.7, five and six 0.82
+// to 0.98.
 static bool readsLines(TargetAttr target, const ContractionShape &shape) {
   constexpr int64_t usualColumns = 48;
-  bool areLines =
-      shape.hasWeights && !shape.depthwise && !shape.isMerged &&
-      shape.weightElementBits == shape.elementBits &&
-      (!shape.packedColumns || shape.packedColumns == columnsOfLine(shape));
-  if (!target || !areLines || shape.weightBytes <= target.getL2Bytes() ||
-      !(shape.rows == 1 ? seesLittleAhead(target) : isFarFromMemory(target)))
+  bool arePanels = shape.hasWeights && !shape.depthwise && !shape.isMerged &&
+                   shape.weightElementBits == shape.elementBits;
+  if (!target || !arePanels || shape.weightBytes <= target.getL2Bytes() ||
+      !seesLittleAhead(target) ||
+      (shape.packedColumns &&
+       shape.packedColumns != columnsOfPlace(target, shape)))
     return false;
   if (ShapedType::isDynamic(shape.rows))
-    return shape.isProduct && shape.rowsOfImage == 0 &&
+    return isFarFromMemory(target) && shape.isProduct &&
+           shape.rowsOfImage == 0 &&
            rowBytesOf(shape) * usualColumns <= target.getL2Bytes() / 2;
   return (shape.isProduct || shape.rows == 1) && shape.pixels == shape.rows &&
          panelsOfRows(target, shape) > 1;
@@ -447,17 +458,19 @@ static bool readsLines(TargetAttr target, const ContractionShape &shape) {
 
 int64_t panelsOfTile(ContractionAttr schedule, TargetAttr target,
                      const ContractionShape &shape) {
-  int64_t columns = columnsOfLine(shape);
-  bool hasLines =
-      readsLines(target, shape) && schedule.getColumns() % columns == 0;
-  return hasLines ? schedule.getColumns() / columns : 1;
+  if (!readsLines(target, shape))
+    return 1;
+  int64_t columns = columnsOfPlace(target, shape),
+          panels = schedule.getColumns() / columns;
+  return panels * columns == schedule.getColumns() ? panels : 1;
 }
 
 ContractionAttr chooseSchedule(MLIRContext *context, TargetAttr target,
                                const ContractionShape &shape) {
   if (readsLines(target, shape) && !ShapedType::isDynamic(shape.rows))
     return ContractionAttr::get(
-        context, shape.rows, panelsOfRows(target, shape) * columnsOfLine(shape),
+        context, shape.rows,
+        panelsOfRows(target, shape) * columnsOfPlace(target, shape),
         machineOf(target, shape.elementBits).lanes, LoopOrder::Panels);
   Machine machine = machineOf(target, shape.elementBits);
   double least = 0, leastOfHalf = 0;

@@ -39,8 +39,7 @@ void ContractionEmitter::walkTogether(ArrayRef<int> steps, Tile tile,
                                       int64_t panels) {
   OpBuilder::InsertionGuard guard(b);
   if (tile.isPiece()) {
-    auto branch =
-        scf::IfOp::create(b, tile.isFirst, /*withElseRegion=*/false);
+    auto branch = scf::IfOp::create(b, tile.isFirst, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
     tile.from = tile.to = OpFoldResult();
     tile.isFirst = tile.isLast = Value();

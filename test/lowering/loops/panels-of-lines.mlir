@@ -99,20 +99,36 @@ func.func @one_row_near_memory(%a: tensor<1x32xf32>, %c: tensor<1x256xf32>) -> t
   return %r : tensor<1x256xf32>
 }
 
-// Two rows share wider panels.
-// CHECK-LABEL: @two_rows_near_memory
-// CHECK: onnxc.kernel #onnxc.contraction<rows = 2, columns = [[COLUMNS:.*]], vector = 8, outer = panels>
-// CHECK: linalg.unpack {{.*}} inner_tiles = {{\[}}[[COLUMNS]]]
-func.func @two_rows_near_memory(%a: tensor<2x32xf32>, %c: tensor<2x256xf32>) -> tensor<2x256xf32> {
+// Four rows have registers for sums of three half lines, so panels are as wide.
+// CHECK-LABEL: @four_rows_near_memory
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 4, columns = 24, vector = 8, outer = panels>
+// CHECK: linalg.unpack {{.*}} inner_tiles = [8]
+func.func @four_rows_near_memory(%a: tensor<4x32xf32>, %c: tensor<4x256xf32>) -> tensor<4x256xf32> {
   %w = arith.constant dense<2.0> : tensor<32x256xf32>
   %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %w : tensor<2x32xf32>, tensor<32x256xf32>) outs(%c : tensor<2x256xf32>) {
+      ins(%a, %w : tensor<4x32xf32>, tensor<32x256xf32>) outs(%c : tensor<4x256xf32>) {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y : f32
     %t = arith.addf %s, %p : f32
     linalg.yield %t : f32
-  } -> tensor<2x256xf32>
-  return %r : tensor<2x256xf32>
+  } -> tensor<4x256xf32>
+  return %r : tensor<4x256xf32>
+}
+
+// Seven have them for one place only.
+// CHECK-LABEL: @seven_rows_near_memory
+// CHECK: onnxc.kernel #onnxc.contraction<rows = {{.*}}, columns = [[COLUMNS:.*]], vector = 8, outer = panels>
+// CHECK: linalg.unpack {{.*}} inner_tiles = {{\[}}[[COLUMNS]]]
+func.func @seven_rows_near_memory(%a: tensor<7x32xf32>, %c: tensor<7x256xf32>) -> tensor<7x256xf32> {
+  %w = arith.constant dense<2.0> : tensor<32x256xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<7x32xf32>, tensor<32x256xf32>) outs(%c : tensor<7x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<7x256xf32>
+  return %r : tensor<7x256xf32>
 }
 }
 
