@@ -31,20 +31,23 @@ NestEmitter::NestEmitter(ImplicitLocOpBuilder &b, Nest &nest, Lanes machine)
   streams = vectorLoop && goesPastCaches(machine.streamBytes);
 }
 
-// Of the largest input that stands still along a loop, as far as that is known.
+// Of all elements of an operand, as far as their number is known.
+int64_t NestEmitter::bytesOf(const NestOperand &operand) {
+  int64_t bytes =
+      cast<MemRefType>(operand.buffer.getType()).getElementTypeBitWidth() / 8;
+  for (auto [loop, stride] : llvm::zip(nest.loops, operand.strides))
+    if (!isConstantIntValue(stride, 0))
+      bytes *= getConstantIntValue(loop.size).value_or(0);
+  return bytes;
+}
+
+// Of the largest input that stands still along a loop.
 int64_t NestEmitter::bytesRepeatedBy(unsigned loop) {
   int64_t most = 0;
   for (const NestOperand &operand :
-       ArrayRef(nest.operands).take_front(nest.inputCount())) {
-    if (operand.scalar || !isConstantIntValue(operand.strides[loop], 0))
-      continue;
-    int64_t bytes =
-        cast<MemRefType>(operand.buffer.getType()).getElementTypeBitWidth() / 8;
-    for (auto [other, stride] : llvm::zip(nest.loops, operand.strides))
-      if (!isConstantIntValue(stride, 0))
-        bytes *= getConstantIntValue(other.size).value_or(0);
-    most = std::max(most, bytes);
-  }
+       ArrayRef(nest.operands).take_front(nest.inputCount()))
+    if (!operand.scalar && isConstantIntValue(operand.strides[loop], 0))
+      most = std::max(most, bytesOf(operand));
   return most;
 }
 

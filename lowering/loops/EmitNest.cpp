@@ -397,6 +397,8 @@ void NestEmitter::emit() {
   if (turns)
     return forEach(aroundTiles(), start,
                    [&](const Place &place) { turnTiles(place, tilings); });
+  if (vectorLoop && nest.loops[*vectorLoop].folds && foldsInRuns())
+    return inRuns(start);
   forEach(outer, start, [&](const Place &place) {
     if (!vectorLoop)
       return parallelBlock(place, {}, 1);

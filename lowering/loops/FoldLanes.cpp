@@ -2,6 +2,7 @@
 // combiner and are folded at the end, halves first, so that the order depends
 // on shapes only.
 #include "lowering/loops/Extreme.h"
+#include "lowering/loops/KernelWork.h"
 #include "lowering/loops/NestEmitter.h"
 #include "lowering/loops/Rolled.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,6 +14,8 @@ namespace onnxc::nests {
 
 // Steps whose floats are summed as floats.
 static constexpr int64_t stepsOfBlock = 64;
+// Of rows that are read one after another, and how many results they have.
+static constexpr int64_t bytesOfRun = 16 << 10, resultsOfRun = 32;
 
 // Sums of floats in doubles: each block is summed in floats, which fill twice
 // the lanes and need no conversion, and its sum is added to the doubles.
@@ -61,6 +64,58 @@ static TypedAttr neutralOf(Operation *combiner) {
   if (isa<arith::AddFOp>(combiner))
     return FloatAttr::get(element.getType(), -0.0);
   return element;
+}
+
+// Whether rows that are folded into one result lie further apart than those of
+// different results, and are too short to be fetched ahead one by one.
+bool NestEmitter::foldsInRuns() {
+  constexpr int64_t fewVectors = 4;
+  if (outer.empty() || folded.empty())
+    return false;
+  unsigned kept = outer.back(), along = *vectorLoop;
+  std::optional<int64_t> length = getConstantIntValue(nest.loops[along].size);
+  if (!length || *length < fewVectors * lanes)
+    return false;
+  auto isApart = [&](const NestOperand &operand) {
+    std::optional<int64_t> row = getConstantIntValue(operand.strides[kept]);
+    auto type = cast<MemRefType>(operand.buffer.getType());
+    int64_t bytes = type.getElementTypeBitWidth() / 8;
+    auto isFar = [&](unsigned loop) {
+      std::optional<int64_t> stride =
+          getConstantIntValue(operand.strides[loop]);
+      return stride && *stride * bytes > bytesOfRun;
+    };
+    return row && *row >= *length && *row * bytes < bytesOfRun &&
+           bytesOf(operand) > l2Bytes && llvm::all_of(folded, isFar);
+  };
+  return llvm::any_of(ArrayRef(nest.operands).take_front(nest.inputCount()),
+                      [&](const NestOperand &operand) {
+                        return !operand.scalar && isApart(operand);
+                      });
+}
+
+// The rows of some results that lie side by side, then what is folded with
+// them: the output's elements hold the results in between.
+void NestEmitter::inRuns(const Place &start) {
+  unsigned kept = outer.pop_back_val();
+  SmallVector<unsigned> apart = std::exchange(folded, {});
+  OpFoldResult &size = nest.loops[kept].size, all = size;
+  auto rows = [&](const Place &place) {
+    holdInvariant(place);
+    foldLanes(place);
+  };
+  forEach(outer, start, [&](const Place &place) {
+    auto run = [&](OpBuilder &, Location, Value at, ValueRange) {
+      size = minimum(b, subtract(b, all, at), number(b, resultsOfRun));
+      forEach(apart, enter(place, kept, at),
+              [&](const Place &inside) { forEach(kept, inside, rows); });
+      scf::YieldOp::create(b);
+    };
+    auto loop = scf::ForOp::create(b, constant(0), asValue(b, all),
+                                   constant(resultsOfRun), ValueRange(), run);
+    loop->setAttr(stepAttrName, b.getUnitAttr());
+    size = all;
+  });
 }
 
 void NestEmitter::foldLanes(const Place &place) {

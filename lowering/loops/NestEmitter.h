@@ -50,6 +50,7 @@ public:
 
 private:
   // Choices.
+  int64_t bytesOf(const NestOperand &operand);
   int64_t bytesRepeatedBy(unsigned loop);
   void readFarOperandsOnce();
   const char *whyNoVectors(Lanes machine);
@@ -94,6 +95,8 @@ private:
                 llvm::function_ref<llvm::SmallVector<mlir::Value>(
                     mlir::OpFoldResult, mlir::OpFoldResult, mlir::ValueRange)>
                     sweep);
+  bool foldsInRuns();
+  void inRuns(const Place &start);
   void foldLanes(const Place &place);
   bool isRowThatSpills(mlir::OpFoldResult vectors) const;
   bool foldsInPanels();

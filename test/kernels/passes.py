@@ -276,6 +276,8 @@ def chains():
                 yield f"{kind} of {rows} rows of {columns} columns", chain([2, rows, columns], [
                     (kind, "x a", "y", {"keepdims": 1})], {"a": np.int64([1])},
                     [[2, count, columns] for count in ((1, 5, 42) if rows == "n" else (rows,))])
+        yield f"{kind} over the outer and the last of 20x70x390", chain([20, 70, 390], [
+            (kind, "x a", "y", {"keepdims": 1})], {"a": np.int64([0, 2])})
     for equation in ("ij,ij->i", "ij,ij->j"):
         for columns in (5, 40):
             yield f"weighted sum {equation} of {columns} columns", chain([30, columns], [
