@@ -14,8 +14,10 @@ namespace onnxc::nests {
 
 // Steps whose floats are summed as floats.
 static constexpr int64_t stepsOfBlock = 64;
-// Of rows that are read one after another, and how many results they have.
-static constexpr int64_t bytesOfRun = 16 << 10, resultsOfRun = 32;
+// Of rows that are read one after another, and how many results they have: at
+// most, and where runs are what tasks share.
+static constexpr int64_t bytesOfRun = 16 << 10, mostOfRun = 32, leastOfRun = 4,
+                         fewRuns = 8;
 
 // Sums of floats in doubles: each block is summed in floats, which fill twice
 // the lanes and need no conversion, and its sum is added to the doubles.
@@ -100,19 +102,22 @@ void NestEmitter::inRuns(const Place &start) {
   unsigned kept = outer.pop_back_val();
   SmallVector<unsigned> apart = std::exchange(folded, {});
   OpFoldResult &size = nest.loops[kept].size, all = size;
+  int64_t results = mostOfRun;
+  if (auto known = getConstantIntValue(all); known && outer.empty())
+    results = std::clamp(*known / fewRuns, leastOfRun, mostOfRun);
   auto rows = [&](const Place &place) {
     holdInvariant(place);
     foldLanes(place);
   };
   forEach(outer, start, [&](const Place &place) {
     auto run = [&](OpBuilder &, Location, Value at, ValueRange) {
-      size = minimum(b, subtract(b, all, at), number(b, resultsOfRun));
+      size = minimum(b, subtract(b, all, at), number(b, results));
       forEach(apart, enter(place, kept, at),
               [&](const Place &inside) { forEach(kept, inside, rows); });
       scf::YieldOp::create(b);
     };
     auto loop = scf::ForOp::create(b, constant(0), asValue(b, all),
-                                   constant(resultsOfRun), ValueRange(), run);
+                                   constant(results), ValueRange(), run);
     loop->setAttr(stepAttrName, b.getUnitAttr());
     size = all;
   });
