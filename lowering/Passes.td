@@ -955,10 +955,12 @@ def SplitKernels : Pass<"split-kernels", "mlir::ModuleOp"> {
     what another one writes, so every division gives the same bytes.
 
     Work is counted in cycles of one core, the longer one of calculating (two vectors of operations a cycle) and of
-    moving all operands (16 bytes a cycle). A task has at least 2^14 of them, about 5 us; a function of less than two
-    tasks is not divided, none into more than 64. Outermost loops of less than 16 iterations are divided once more along
-    loops that are marked `onnxc.inner`, if nothing is written outside of those. A loop marked `onnxc.tile` is a part
-    of the tile that it stands in.
+    moving all operands (16 bytes a cycle). A task has at least 2^13 of them, about 2.5 us; a function of less than two
+    tasks is not divided, none into more than 64. Outermost loops of less than 8 iterations are divided once more along
+    loops that are marked `onnxc.inner`, if nothing is written outside of those. Of 8 iterations and more, such loops
+    are divided instead of the outermost ones where they are marked `onnxc.shared_first`, too: rows of images whose
+    weights are little, for kernels before and behind have their rows shared by the same workers. A loop marked
+    `onnxc.tile` is a part of the tile that it stands in.
 
     Scratch (`onnxc.scratch`) becomes a place in the arena that depends on the worker; `onnxc.worker_bytes` says how much
     each worker after the first one needs before the arena, `@model_worker_bytes` where sizes are formulas.

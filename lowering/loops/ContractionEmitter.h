@@ -239,7 +239,14 @@ private:
   tapRange(const ContractionNest::SizedBorder &window, const Tile &tile);
   std::optional<RowWindow> staticRowWindow();
   RowBorders bordersOfRows();
+  bool isInGroups() const {
+    return nest.schedule.getGroup() > 1 || nest.schedule.getDepth();
+  }
+  bool isInBlocks() const {
+    return nest.schedule.getBlock() && nest.pixels.empty() && nest.row;
+  }
   int firstLongLoop() const;
+  bool sharesRows();
 
   mlir::ImplicitLocOpBuilder &b;
   KernelOp kernel;

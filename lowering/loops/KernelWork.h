@@ -14,6 +14,11 @@ inline constexpr llvm::StringLiteral scratchAttrName = "onnxc.scratch";
 // another one writes.
 inline constexpr llvm::StringLiteral innerAttrName = "onnxc.inner";
 
+// On such a loop: tasks share it rather than those around it. What all of its
+// iterations read is little, and what each of them reads the kernel before has
+// written in the same order.
+inline constexpr llvm::StringLiteral sharedFirstAttrName = "onnxc.shared_first";
+
 // On a loop: what an iteration does belongs together, also where there is but
 // one; it makes what it reads of scratch.
 inline constexpr llvm::StringLiteral stepAttrName = "onnxc.step";
@@ -36,7 +41,7 @@ inline constexpr int64_t unknownSize = 8;
 // operands' bytes.
 int64_t workOf(mlir::Operation *op, TargetAttr target);
 
-// Cycles of a task, about 5 us: a region costs its workers 1 us.
-inline constexpr int64_t leastWork = int64_t(1) << 14;
+// Cycles of a task, about 2.5 us: a region costs its workers 1 us.
+inline constexpr int64_t leastWork = int64_t(1) << 13;
 
 } // namespace onnxc

@@ -36,6 +36,10 @@ constexpr int64_t mostTasks = 64;
 // where 8 to 15 steps were divided, and all into 64.
 constexpr int64_t manySteps = 8;
 
+bool isSharedFirst(scf::ForOp loop) {
+  return loop->hasAttr(sharedFirstAttrName);
+}
+
 class Splitter {
 public:
   Splitter(func::FuncOp function, KernelSteps found)
@@ -92,9 +96,15 @@ bool Splitter::chooseTasks(int64_t work) {
     return true;
   }
   int64_t wanted = std::min(work / leastWork, mostTasks), all = *found.total();
+  innerLoops = found.innerLoops();
+  if (llvm::any_of(innerLoops, isSharedFirst) &&
+      longestInnerLoop() >= manySteps) {
+    tasks = innerShares = std::min(wanted, longestInnerLoop());
+    return tasks > 1;
+  }
   tasks = std::min(wanted, all);
-  if (all != 0 && all < std::min(wanted, manySteps))
-    innerLoops = found.innerLoops();
+  if (all == 0 || all >= std::min(wanted, manySteps))
+    innerLoops.clear();
   if (!innerLoops.empty()) {
     innerShares = std::min({wanted / all, longestInnerLoop(),
                             int64_t(llvm::divideCeil(manySteps, all))});
@@ -343,7 +353,8 @@ struct SplitKernels : impl::SplitKernelsBase<SplitKernels> {
       function->removeAttr(scratchAttrName);
     getOperation().walk([](Operation *op) {
       if (isa<scf::ForOp, memref::AllocaOp>(op))
-        for (StringRef name : {innerAttrName, stepAttrName, tileAttrName})
+        for (StringRef name :
+             {innerAttrName, sharedFirstAttrName, stepAttrName, tileAttrName})
           op->removeAttr(name);
     });
   }

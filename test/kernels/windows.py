@@ -21,6 +21,7 @@ def folded_pixels():
             ("depthwise, stride 2, padded behind", [1, 16, 22, 26], 16, (3, 3),
              {"group": 16, "strides": [2, 2], "pads": [0, 0, 1, 1]}),
             ("depthwise, many taps", [1, 480, 9, 11], 480, (5, 5), {"group": 480, "pads": [2] * 4}),
+            ("depthwise, rows for several tasks", [1, 96, 28, 30], 96, (3, 3), {"group": 96, "pads": [1] * 4}),
             ("1x1", [1, 16, 7, 7], 600, (1, 1), {}), ("1x1, deep", [1, 2048, 6, 6], 256, (1, 1), {}),
             ("1x1, wide", [2, 16, 9, 40], 24, (1, 1), {}),
             ("3x3, stride 2", [1, 24, 21, 30], 40, (3, 3), {"strides": [2, 2], "pads": [1] * 4}),

@@ -7,7 +7,7 @@
 // are follows from the work.
 module attributes {onnxc.target = #target} {
   // CHECK-LABEL: func.func @model
-  // CHECK: call @one(%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c3{{.*}}) : (memref<96x8xf32>, index, index, index) -> ()
+  // CHECK: call @one(%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c6{{.*}}) : (memref<96x8xf32>, index, index, index) -> ()
   func.func @model(%y: memref<96x8xf32>) {
     func.call @one(%y) : (memref<96x8xf32>) -> ()
     func.call @small(%y) : (memref<96x8xf32>) -> ()
@@ -143,6 +143,42 @@ module attributes {onnxc.target = #target} {
       scf.for %j = %c0 to %c40 step %c1 {
         memref.store %v, %y[%i, %j] : memref<2x40xf32>
       } {onnxc.inner}
+    }
+    return
+  }
+  // Ten groups are enough for ten tasks, but 40 rows come first.
+  // CHECK-LABEL: func.func private @rows
+  // CHECK-SAME: %{{[^ :]*}}: index, %[[TASK:[^ :]*]]: index, %[[TASKS:[^ :]*]]: index) attributes {onnxc.tasks}
+  // CHECK: %[[SHARES:.*]] = arith.select %{{.*}}, %c1{{[^ ]*}}, %c17
+  // CHECK: %[[SHARE:.*]] = arith.remui %[[TASK]], %[[SHARES]]
+  // CHECK: arith.muli %c40{{[^ ]*}}, %[[SHARE]]
+  // CHECK-NOT: onnxc.shared_first
+  func.func private @rows(%y: memref<10x40xf32>) attributes {onnxc.work = 140000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c10 = arith.constant 10 : index
+    %c40 = arith.constant 40 : index
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %c10 step %c1 {
+      scf.for %j = %c0 to %c40 step %c1 {
+        memref.store %v, %y[%i, %j] : memref<10x40xf32>
+      } {onnxc.inner, onnxc.shared_first}
+    }
+    return
+  }
+  // Seven rows would keep no seven tasks busy equally long.
+  // CHECK-LABEL: func.func private @few_rows
+  // CHECK-NOT: arith.remui
+  func.func private @few_rows(%y: memref<10x7xf32>) attributes {onnxc.work = 140000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c7 = arith.constant 7 : index
+    %c10 = arith.constant 10 : index
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %c10 step %c1 {
+      scf.for %j = %c0 to %c7 step %c1 {
+        memref.store %v, %y[%i, %j] : memref<10x7xf32>
+      } {onnxc.inner, onnxc.shared_first}
     }
     return
   }
@@ -302,7 +338,7 @@ module attributes {onnxc.target = #target} {
 // Tiles of two heights, each of which makes what it reads of scratch.
 module attributes {onnxc.target = #target} {
   // CHECK-LABEL: func.func @model
-  // CHECK: call @tiles(%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c6{{.*}}) : (memref<96x8xf32>, index, index, index) -> ()
+  // CHECK: call @tiles(%{{.*}}, %c0{{.*}}, %c0{{.*}}, %c8{{.*}}) : (memref<96x8xf32>, index, index, index) -> ()
   func.func @model(%y: memref<96x8xf32>) {
     func.call @tiles(%y) : (memref<96x8xf32>) -> ()
     return
@@ -379,7 +415,7 @@ module attributes {onnxc.target = #target} {
   // CHECK: func.func @model(%[[Y:.*]]: memref<?x96xf32>)
   // CHECK: %[[N:.*]] = memref.dim %[[Y]]
   // CHECK: %[[STEPS:.*]] = arith.muli
-  // CHECK: %[[TASKS:.*]] = arith.divui %[[STEPS]], %c26
+  // CHECK: %[[TASKS:.*]] = arith.divui %[[STEPS]], %c13
   // CHECK: %[[MOST:.*]] = arith.minui %[[TASKS]], %c64
   // CHECK: call @batch(%[[Y]], %c0{{[^,]*}}, %c0{{[^,]*}}, %[[MOST]])
   func.func @model(%y: memref<?x96xf32>) {
