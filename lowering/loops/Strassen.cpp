@@ -135,8 +135,8 @@ StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target,
   auto cyclesOf = [&](double elements, double rows, double blocks) {
     double work = rows * elements / perCycle, bytes = 4 * elements,
            memory = bytes / target.getMemoryBytesPerCycle();
-    return bytes <= l3BytesOf(target) ? std::max(work, memory)
-                                      : work + blocks * memory / 2;
+    double waiting = bytes <= l3BytesOf(target) ? 0 : blocks * memory / 2;
+    return std::max(work + waiting, memory);
   };
   double direct = cyclesOf(double(summed) * columns, *rows, 1),
          quartered = cyclesOf(double(products.points) * products.inputs *

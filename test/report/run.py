@@ -550,7 +550,8 @@ def check_quarters():
     for name, rows, columns, flags, algorithm in (
             ("many", 197, 512, [], "Strassen's product"), ("narrow", 197, 32, [], "matrix product"),
             ("exact", 197, 512, ["--numerics=strict"], "matrix product"), ("short", 197, 512, ["-Os"], "matrix product"),
-            ("unknown", "n", 512, [], "matrix product"), ("far", 100, 9600, [], "matrix product")):
+            ("unknown", "n", 512, [], "matrix product"), ("far", 100, 9600, [], "matrix product"),
+            ("pair", 2, 9600, ["--mcpu=sapphirerapids"], "matrix product")):
         body = weight("w", 256, columns) + node("MatMul", name, ["x", "w"])
         region, _ = region_of(name, (rows, 256), body, *flags)
         expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
