@@ -105,6 +105,7 @@ private:
   int64_t bytesOfPanels();
   bool readsSeveralPlaces();
   bool readsFarPanels();
+  bool readsFarMemory();
   void walkExactRows(llvm::ArrayRef<int> steps, Tile tile,
                      mlir::OpFoldResult begin, mlir::OpFoldResult end);
   void walkRowRange(llvm::ArrayRef<int> steps, Tile tile,

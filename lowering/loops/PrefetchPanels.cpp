@@ -130,6 +130,19 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
     return {add(b, first, multiply(b, step, perStep)), perStep, number(b, 0)};
   Value isAll = arith::CmpIOp::create(
       b, arith::CmpIPredicate::eq, asValue(b, turn.count), asValue(b, taken));
+  // What the first one of two tiles has read, the other one finds in L2.
+  if (readsFarMemory()) {
+    auto compare = [&](arith::CmpIPredicate predicate, OpFoldResult lhs,
+                       int64_t rhs) {
+      return arith::CmpIOp::create(b, predicate, asValue(b, lhs),
+                                   asValue(b, number(b, rhs)));
+    };
+    Value isFirst = compare(arith::CmpIPredicate::eq, turn.number, 0),
+          areTwo = compare(arith::CmpIPredicate::ule, turn.count,
+                           2 * nest.schedule.getRows());
+    isAll = arith::OrIOp::create(b, isAll,
+                                 arith::AndIOp::create(b, isFirst, areTwo));
+  }
   auto ifAll = [&](OpFoldResult then, OpFoldResult otherwise) {
     return OpFoldResult(arith::SelectOp::create(b, isAll, asValue(b, then),
                                                 asValue(b, otherwise))
@@ -248,7 +261,7 @@ std::optional<Ahead> ContractionEmitter::aheadOfTile(OpOperand *input,
   // From as many places at once the core asks by itself for what it reads, and
   // behind a mesh not far ahead for what several rows do.
   if (seesLittleAhead(target) && bytes > target.getL2Bytes()) {
-    constexpr int64_t linesOfPanel = 16;
+    constexpr int64_t linesOfPanel = 48;
     if (tile.rows == 1 || !isFarFromMemory(target))
       return std::nullopt;
     return Ahead{linesOfPanel * nest.schedule.getColumns() * bits / 8, 1,

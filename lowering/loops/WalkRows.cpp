@@ -390,19 +390,30 @@ bool ContractionEmitter::readsFarPanels() {
          });
 }
 
+// Whether weights come from memory behind a mesh.
+bool ContractionEmitter::readsFarMemory() {
+  auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
+  return target && isFarFromMemory(target) &&
+         bytesOfPanels() > target.getL2Bytes();
+}
+
 // In whole tiles but for a rest and the one in front of it, whose rows are two
 // tiles of half as many each: all tiles fetch the same weights, which takes as
-// long for one row as for a few.
+// long for one row as for a few. A single whole tile stays whole where the
+// first one waits for memory: 9 to 12 tokens took DistilBERT 0.89 to 0.94 of
+// the time on Emerald Rapids.
 void ContractionEmitter::walkExactRows(ArrayRef<int> steps, Tile tile,
                                        OpFoldResult begin, OpFoldResult end) {
   int64_t most = nest.schedule.getRows();
+  bool isFar = readsFarMemory();
   OpFoldResult all = subtract(b, end, begin), whole = floorDivide(b, all, most),
                rest = subtract(b, all, multiply(b, whole, number(b, most))),
-               shared = minimum(b, whole, minimum(b, rest, number(b, 1))),
+               mayShare = isFar ? floorDivide(b, whole, 2) : whole,
+               shared = minimum(b, mayShare, minimum(b, rest, number(b, 1))),
                tail = add(b, rest, multiply(b, shared, number(b, most))),
                second = multiply(b, shared, floorDivide(b, tail, 2)),
                first = subtract(b, tail, second);
-  int64_t least = std::min(tile.least, (most + 1) / 2); // of tiles that share
+  int64_t least = isFar ? 1 : std::min(tile.least, (most + 1) / 2); // of a rest
   for (int64_t rows = most; rows >= least; --rows) {
     tile.rows = rows;
     OpFoldResult tiles =
