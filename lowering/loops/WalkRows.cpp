@@ -390,7 +390,7 @@ bool ContractionEmitter::readsFarPanels() {
          });
 }
 
-// Whether weights come from memory behind a mesh.
+// Whether weights come from behind L2, where a mesh lies.
 bool ContractionEmitter::readsFarMemory() {
   auto target = moduleOf(b)->getAttrOfType<TargetAttr>(targetAttrName);
   return target && isFarFromMemory(target) &&
