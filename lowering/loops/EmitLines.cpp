@@ -19,7 +19,8 @@ namespace {
 
 // Elements behind the line buffer's last row: rows move by whole vectors.
 constexpr int64_t gap = 64;
-// Rows of the pool that a task computes at least.
+// Rows of the pool that a task computes at least; two workers do half of the
+// tasks each.
 constexpr int64_t fewestRows = 6;
 
 // The contraction of a pool, where it reads the image, and how many rows of
@@ -302,7 +303,8 @@ int64_t workOfLines(KernelOp kernel, TargetAttr target) {
     return work;
   auto pool = cast<ShapedType>(kernel.getOutputs()[0].getType());
   int64_t images = pool.isDynamicDim(0) ? unknownSize : pool.getDimSize(0),
-          shares = std::max<int64_t>(pool.getDimSize(1) / fewestRows, 1);
+          pairs = pool.getDimSize(1) / (2 * fewestRows),
+          shares = std::max<int64_t>(2 * pairs, 1);
   return std::min(work, images * shares * leastWork);
 }
 

@@ -546,7 +546,7 @@ def check_frames():
 
 def check_quarters():
     """Many rows by a large matrix are seven products of quarters, unless few columns, bytes or bits speak against it, or
-    the matrix would come from memory for each block of rows."""
+    the matrix would come from memory for each block of rows. Blocks are an even number."""
     for name, rows, columns, flags, algorithm in (
             ("many", 197, 512, [], "Strassen's product"), ("narrow", 197, 32, [], "matrix product"),
             ("exact", 197, 512, ["--numerics=strict"], "matrix product"), ("short", 197, 512, ["-Os"], "matrix product"),
@@ -557,6 +557,9 @@ def check_quarters():
         expect(region["algorithm"] == algorithm, f"{name}: {region['algorithm']}")
         if algorithm != "matrix product":
             expect(region["executed_flops"] == 2 * 7 * 99 * 128 * 256, f"{name}: {region['executed_flops']} FLOP executed")
+    for rows, pairs in ((32, 8), (128, 32), (197, 50)):
+        region, _ = region_of("even", (rows, 256), weight("w", 256, 512) + node("MatMul", "even", ["x", "w"]))
+        expect(region["schedule"].startswith(f"{pairs} pairs"), f"{rows} rows in blocks of {region['schedule']}")
 
 
 def check_memory():
