@@ -194,7 +194,7 @@ private:
     mlir::OpFoldResult begin, elements, apart;
   };
   Slice sliceOf(const Tile &tile, Turn turn, std::optional<int64_t> ahead,
-                int64_t panelColumns);
+                int64_t panelColumns, int64_t back);
   int64_t panelColumnsOf(mlir::OpOperand *input);
   void prefetchSlice(mlir::OpOperand *input, const Tile &tile, Slice slice,
                      TileValues::Cache cache, int64_t perLine);

@@ -103,11 +103,12 @@ OpFoldResult ContractionEmitter::elementsPerStep(const Turn &turn) {
 // A tile that turns out to be all rows is the first that reads a panel. It asks
 // for what comes so many elements `ahead`, where that is known, else for a line
 // that it has had: what it is about to read, asked for into L2, took Zen 4 up
-// to 2.6 times as long as nothing did.
+// to 2.6 times as long as nothing did. Further lines lie `back` then, so that
+// it asks for one of each step where that is a line.
 ContractionEmitter::Slice
 ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
-                            std::optional<int64_t> ahead,
-                            int64_t panelColumns) {
+                            std::optional<int64_t> ahead, int64_t panelColumns,
+                            int64_t back) {
   OpFoldResult steps = number(b, 1), step = number(b, 0);
   for (unsigned loop : nest.roles.reductions) {
     steps = multiply(b, steps, nest.sizes[loop]);
@@ -154,6 +155,8 @@ ContractionEmitter::sliceOf(const Tile &tile, Turn turn,
   OpFoldResult pace = perStep, none = number(b, 0), apart = none;
   if (!ahead)
     pace = ifAll(none, perStep);
+  if (back)
+    apart = ifAll(number(b, -back), none);
   // Lines of panels that a tile reads side by side, or that follow each other.
   if (ahead && panelColumns < nest.schedule.getColumns()) {
     OpFoldResult line = number(b, panelColumns);
@@ -197,12 +200,13 @@ void ContractionEmitter::prefetchSlice(OpOperand *input, const Tile &tile,
 // time with one line in four asked for, and up to 2.5 times as long with one of
 // two. With all of them, 5 to 8 rows took 0.45 to 1.03 of the time, for the
 // more a core has to do with a line the fewer it sees ahead by itself, and 1 to
-// 4 rows up to 1.9 times as long. Memory behind Intel's mesh is further away:
-// 4096 x 4096 weights took 0.87 of the time for four and eight rows. On Zen 5
-// two to six rows want 8 KiB (10 and 12: 1.00 to 1.03 of the time), seven and
-// eight 14 or 16 (0.94 and 0.86 of the time that 8 took). A single row took
-// 0.93 of the time with nothing asked for, the core sees further by itself; of
-// weights in L3 0.9 to 1.25, in L2 1.07 to 1.25.
+// 4 rows up to 1.9 times as long, 5 rows of three lines a step 1.2. Of a line a
+// step, by AVX2, two to four rows took 0.46 to 0.7. Memory behind Intel's mesh
+// is further away: 4096 x 4096 weights took 0.87 of the time for four and eight
+// rows. On Zen 5 two to six rows want 8 KiB (10 and 12: 1.00 to 1.03 of the
+// time), seven and eight 14 or 16 (0.94 and 0.86 of the time that 8 took). A
+// single row took 0.93 of the time with nothing asked for, the core sees
+// further by itself; of weights in L3 0.9 to 1.25, in L2 1.07 to 1.25.
 static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
                                     int64_t rows, int64_t lines,
                                     int64_t vectorsOfLine, bool areOfRun) {
@@ -226,14 +230,16 @@ static std::optional<Ahead> aheadOf(ModuleOp module, int64_t bytes,
     return std::nullopt;
   int64_t cyclesOfLine =
       rows * vectorsOfLine / std::max<int64_t>(target.getFmaPerCycle(), 1);
-  if (cyclesOfLine >= manyCycles)
+  bool isWide = lines >= every - 1,
+       isNarrow = lines == 1 && rows > 1 && !seesLittleAhead(target);
+  if (cyclesOfLine >= manyCycles + isWide || isNarrow)
     return Ahead{8 << 10, 1, TileValues::Cache::Second};
   if (lines >= every)
     return Ahead{16 << 10, every, TileValues::Cache::Second};
   // One of three lines, too, for one to four rows of any number, where L3 does
   // not keep weights from run to run: 0.87 to 0.94 of the time, and at 12 KiB
   // four rows another 0.9 of what 16 took.
-  if (lines == every - 1 && areOfRun &&
+  if (isWide && cyclesOfLine < manyCycles && areOfRun &&
       weightsBytes(module) > l3BytesOf(target))
     return Ahead{12 << 10, every, TileValues::Cache::Second};
   return std::nullopt;
@@ -295,8 +301,9 @@ void ContractionEmitter::prefetchStream(OpOperand *input, const Tile &tile,
 
 // Weights come from far away. Where a core had better not ask for all of them,
 // what is left of rows of unknown number asks for little, and of what it reads;
-// or, where that would be nothing, for its part of the next panel behind whole
-// tiles: five to seven rows took 0.77 to 0.93 of the time with AVX2 on Zen 5.
+// or, beside other tiles, for its part of the next panel: behind whole ones
+// five to seven rows took 0.77 to 0.93 of the time with AVX2 on Zen 5, and nine
+// rows in tiles of five and four 0.73 on Zen 4.
 void ContractionEmitter::prefetchWeights(const Tile &tile) {
   // All rows of an image read a piece of a window's panel, whose taps lie
   // apart.
@@ -318,24 +325,23 @@ void ContractionEmitter::prefetchWeights(const Tile &tile) {
                   tile.rows < nest.schedule.getRows();
     std::optional<Ahead> ahead = aheadOfTile(input, tile, perLine);
     bool takesAll = ahead && ahead->every == 1,
-         takesPart = isRest && !ahead && readsFarPanels();
+         takesPart = isRest && !takesAll && readsFarPanels();
     Turn turn = turnOf(tile, /*ofRows=*/takesAll);
     if (leaves || isConstantIntValue(turn.count, 1) ||
         (isRest && !takesAll && !takesPart)) {
       if (ahead)
         prefetchStream(input, tile, *ahead, perLine);
-    } else if (takesAll) {
-      int64_t panel = panelColumnsOf(input),
-              elements =
-                  ahead->bytes * 8 / bits * panel / nest.schedule.getColumns();
-      prefetchSlice(input, tile, sliceOf(tile, turn, elements, panel),
-                    tile.asksOnce ? TileValues::Cache::Second : ahead->cache,
-                    perLine);
-    } else {
-      prefetchSlice(input, tile,
-                    sliceOf(tile, turn, std::nullopt, panelColumnsOf(input)),
-                    TileValues::Cache::Second, perLine);
+      continue;
     }
+    int64_t panel = panelColumnsOf(input);
+    std::optional<int64_t> elements;
+    if (ahead && (takesAll || takesPart))
+      elements = ahead->bytes * 8 / bits * panel / nest.schedule.getColumns();
+    Slice slice = sliceOf(tile, turn, elements, panel,
+                          /*back=*/elements && !takesAll ? perLine : 0);
+    bool isLater = tile.asksOnce || !takesAll;
+    prefetchSlice(input, tile, slice,
+                  isLater ? TileValues::Cache::Second : ahead->cache, perLine);
   }
 }
 
