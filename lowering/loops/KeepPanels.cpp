@@ -25,19 +25,23 @@ SmallVector<unsigned> longLoops(linalg::GenericOp root,
 }
 
 // Whether rows of a panel lie in more pages than the first TLB remembers, which
-// vectors of a whole line each find out twice a cycle. Copies took 0.78 to 0.94
-// of the time for squares of 384 to 1000 on Emerald Rapids, but up to 1.4 for
-// 200 and 300; with half as wide vectors 0.96 to 1.07.
+// vectors of a whole line each find out twice a cycle, and a line per step
+// where the panel does not stay in the first cache. Copies took 0.78 to 0.94 of
+// the time for squares of 384 to 1000 on Emerald Rapids, but up to 1.4 for 200
+// and 300; with half as wide vectors 0.96 to 1.07 there, and on Zen 4 0.77 to
+// 0.95 for sums of 700 and more, 1.25 for 300.
 bool spansPages(OpOperand *input, int64_t rowsOfPanel, TargetAttr target,
                 ContractionAttr schedule) {
   constexpr int64_t manyPages = 128;
   auto type = cast<ShapedType>(input->get().getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8,
+          panelBytes = rowsOfPanel * schedule.getColumns() * bytes;
+  bool areLines = schedule.getVector() * bytes >= lineBytes;
   if (!type.hasStaticShape() || target.getFmaPerCycle() < 2 ||
       type.getShape().back() <= schedule.getColumns() ||
-      schedule.getVector() * type.getElementTypeBitWidth() < 8 * lineBytes)
+      (!areLines && (!target.getHeap() || panelBytes <= target.getL1Bytes())))
     return false;
-  int64_t rowBytes = type.getShape().back() * type.getElementTypeBitWidth() / 8;
-  return rowsOfPanel * rowBytes > manyPages * pageBytes;
+  return rowsOfPanel * type.getShape().back() * bytes > manyPages * pageBytes;
 }
 
 // How long the sum is, where the kernel had better copy panels of its second

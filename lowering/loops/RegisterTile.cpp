@@ -628,8 +628,11 @@ ContractionAttr blockedForCache(ContractionAttr schedule, TargetAttr target,
                      shape.reduction <= mostDepth;
   if (rows * rowBytes <= (mayHaveMore ? bytesForRows(target) : half))
     return schedule;
-  if (!ShapedType::isDynamic(shape.rows) && shape.reduction <= mostWhole &&
-      rows * rowBytes > manyHalves * half) {
+  // A matrix of the run would be copied anew for each block: groups take 2048 x
+  // 2048 by as many 0.69 of the time on Zen 4, by AVX2 0.50, and 1024 x 1024
+  // 0.96 and 0.93.
+  if (!ShapedType::isDynamic(shape.rows) && shape.hasWeights &&
+      shape.reduction <= mostWhole && rows * rowBytes > manyHalves * half) {
     int64_t tiles = half / (rowBytes * schedule.getRows());
     return blocked(std::max(tiles, leastTiles) * schedule.getRows(), 1, 0);
   }

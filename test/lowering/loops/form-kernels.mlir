@@ -118,9 +118,10 @@ func.func @window_over_many_channels(%x: tensor<1x14x14x2000xf32>, %w: tensor<3x
   return %y : tensor<1x12x12x32xf32>
 }
 
-// Many rows are multiplied in blocks that stay in L2.
+// Many rows are multiplied by groups of panels of a matrix of the run, which is copied once, and by all weights in blocks
+// that stay in L2.
 // CHECK-LABEL: @product_of_many_rows
-// CHECK: onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels, block = 84>
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels, group = 5>
 func.func @product_of_many_rows(%x: tensor<800x768xf32>, %w: tensor<768x256xf32>) -> tensor<800x256xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<800x256xf32>
@@ -131,6 +132,26 @@ func.func @product_of_many_rows(%x: tensor<800x768xf32>, %w: tensor<768x256xf32>
   ^bb0(%a: f32, %b: f32, %s: f32):
     %p = arith.mulf %a, %b : f32
     %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<800x256xf32>
+  return %y : tensor<800x256xf32>
+}
+
+// CHECK-LABEL: @weights_of_many_rows
+// CHECK: onnxc.kernel #onnxc.contraction<rows = 6, columns = 16, vector = 8, outer = panels, block = 84>
+func.func @weights_of_many_rows(%x: tensor<800x768xf32>, %p: tensor<16x768x16xf32>) -> tensor<800x256xf32> {
+  %room = tensor.empty() : tensor<768x256xf32>
+  %w = linalg.unpack %p outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %room
+      : tensor<16x768x16xf32> -> tensor<768x256xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<800x256xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<800x256xf32>) -> tensor<800x256xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<800x768xf32>, tensor<768x256xf32>) outs(%start : tensor<800x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %m : f32
     linalg.yield %t : f32
   } -> tensor<800x256xf32>
   return %y : tensor<800x256xf32>

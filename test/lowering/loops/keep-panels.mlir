@@ -52,10 +52,9 @@ func.func @rows_in_many_pages(%A: tensor<8x512xf32>, %B: tensor<512x333xf32>) ->
   return %r : tensor<8x333xf32>
 }
 
-// Half as long vectors take half as many, and 300 rows lie in 98 pages.
+// Half as long vectors ask for one in a step, which tells where the panel does not stay in L1.
 // CHECK-LABEL: @short_vectors
-// CHECK-NOT: tensor<8192xf32>
-// CHECK: return
+// CHECK: onnxc.kernel {{.*}} outs(%{{.*}}, %{{.*}} : tensor<8x333xf32>, tensor<8192xf32>)
 func.func @short_vectors(%A: tensor<8x512xf32>, %B: tensor<512x333xf32>) -> tensor<8x333xf32> {
   %C = tensor.empty() : tensor<8x333xf32>
   %r = onnxc.kernel #panels ins(%A, %B : tensor<8x512xf32>, tensor<512x333xf32>) outs(%C : tensor<8x333xf32>) {
@@ -72,6 +71,26 @@ func.func @short_vectors(%A: tensor<8x512xf32>, %B: tensor<512x333xf32>) -> tens
   return %r : tensor<8x333xf32>
 }
 
+// CHECK-LABEL: @short_vectors_and_sums
+// CHECK-NOT: tensor<1024xf32>
+// CHECK: return
+func.func @short_vectors_and_sums(%A: tensor<8x64xf32>, %B: tensor<64x2999xf32>) -> tensor<8x2999xf32> {
+  %C = tensor.empty() : tensor<8x2999xf32>
+  %r = onnxc.kernel #panels ins(%A, %B : tensor<8x64xf32>, tensor<64x2999xf32>) outs(%C : tensor<8x2999xf32>) {
+  ^bb0(%a: tensor<8x64xf32>, %b: tensor<64x2999xf32>, %c: tensor<8x2999xf32>):
+    %sum = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<8x64xf32>, tensor<64x2999xf32>) outs(%c : tensor<8x2999xf32>) {
+    ^bb1(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<8x2999xf32>
+    onnxc.yield %sum : tensor<8x2999xf32>
+  } -> tensor<8x2999xf32>
+  return %r : tensor<8x2999xf32>
+}
+
+// 300 rows lie in 98 pages.
 // CHECK-LABEL: @rows_in_few_pages
 // CHECK-NOT: tensor<9600xf32>
 // CHECK: return
