@@ -8,7 +8,7 @@
 // second row of a pair is made about as large as the first one. A row with an
 // infinity or a NaN has the other one's place, and its results are NaN.
 //
-// Rows of unknown number may be too few to be pairs. The same quarters hold
+// Rows of unknown number may be too few to be pairs. Four of the quarters hold
 // what a single row needs, in as many multiplications as the product has:
 // left: (a1 + a2) B11 + a2 (B21 - B11), right: a1 (B12 - B22) + (a1 + a2) B22.
 #include "lowering/loops/EmitStrassen.h"
@@ -36,9 +36,8 @@ namespace {
 constexpr int64_t firstOfFew = 1, pointsOfFew = 4;
 
 // More are pairs: 14 to 28 rows took Zen 4 0.90 to 0.92 of the time, 12 and 13
-// 1.01 to 1.04. There is scratch for so many.
+// 1.01 to 1.04.
 constexpr int64_t mostFewRows = 13;
-static_assert(mostFewRows * pointsOfFew <= leastPairs * StrassenAttr::points);
 
 // Between the sums of two points.
 constexpr int64_t gapOfSums = 32;
@@ -72,35 +71,6 @@ OpFoldResult countOf(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> sizes) {
   return all;
 }
 
-// The memory of seven points as that of the points of few rows.
-Value fewPoints(ImplicitLocOpBuilder &b, Value memory) {
-  auto type = cast<MemRefType>(memory.getType());
-  int64_t apart = type.getNumElements() / pointsOfFew / pointGap * pointGap;
-  auto view = MemRefType::get({pointsOfFew, apart}, b.getF32Type());
-  auto index = [&](int64_t value) -> OpFoldResult { return number(b, value); };
-  return memref::ReinterpretCastOp::create(
-      b, view, memory, index(0),
-      ArrayRef<OpFoldResult>{index(pointsOfFew), index(apart)},
-      ArrayRef<OpFoldResult>{index(apart), index(1)});
-}
-
-// Some of the points of a packed matrix.
-Value pointsFrom(ImplicitLocOpBuilder &b, Value packed, int64_t first,
-                 int64_t count) {
-  auto type = cast<MemRefType>(packed.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.front() = count;
-  SmallVector<int64_t> strides = computeStrides(shape);
-  int64_t offset = first * strides.front();
-  auto view =
-      MemRefType::get(shape, type.getElementType(),
-                      StridedLayoutAttr::get(b.getContext(), offset, strides));
-  return memref::ReinterpretCastOp::create(
-      b, view, packed, number(b, offset),
-      getAsIndexOpFoldResult(b.getContext(), shape),
-      getAsIndexOpFoldResult(b.getContext(), strides));
-}
-
 class StrassenEmitter {
 public:
   StrassenEmitter(ImplicitLocOpBuilder &b, KernelOp kernel,
@@ -118,7 +88,7 @@ public:
         output(b, arguments, loopCount, product.column, lanes, lanes),
         sums(arguments.take_back(2)[0]), products(arguments.take_back(2)[1]) {}
 
-  LogicalResult emit(RowCount count);
+  LogicalResult emit(BlockCount blocks);
 
 private:
   using Loops = SmallVector<OpFoldResult>;
@@ -127,7 +97,8 @@ private:
   void emitBlocksOfRun();
   void block(OpFoldResult first, OpFoldResult count,
              llvm::function_ref<void()> multiplyRows);
-  void multiply(OpFoldResult rows);
+  void multiply(OpFoldResult rows,
+                std::optional<PointRange> some = std::nullopt);
   Value packedMatrix();
   Value scalesAt(OpFoldResult element);
   Value largestOf(Loops row);
@@ -137,7 +108,7 @@ private:
   SmallVector<Value> placeOfFactor(OpFoldResult at, Which row);
   Value factorOf(OpFoldResult at, Which row);
   Value times(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  void emitFewRows();
+  void emitOneBlock();
   Loops loopsOf(OpFoldResult row);
   bool isAlwaysEven();
   void sumPair(OpFoldResult pair, OpFoldResult at);
@@ -148,8 +119,8 @@ private:
   struct Terms {
     SmallVector<int> left, right;
   };
-  void finishRow(OpFoldResult row, OpFoldResult at, Value memory,
-                 const Terms &terms, Value factor);
+  void finishRow(OpFoldResult row, OpFoldResult at, const Terms &terms,
+                 Value factor);
   Value quarter(Loops &row, OpFoldResult first, bool isRight, Cell cell);
   void storePoints(OpFoldResult row, OpFoldResult column,
                    ArrayRef<Value> points, Cell cell);
@@ -202,12 +173,12 @@ LogicalResult StrassenEmitter::trace() {
       succeeded(output.trace(destination, position, root)));
 }
 
-LogicalResult StrassenEmitter::emit(RowCount count) {
+LogicalResult StrassenEmitter::emit(BlockCount blocks) {
   if (failed(trace()))
     return kernel.emitOpError("expected elementwise operations around the "
                               "product");
-  if (count == RowCount::Few)
-    emitFewRows();
+  if (blocks == BlockCount::One)
+    emitOneBlock();
   else if (product.rows())
     emitBlocks(balancedTiles(product.pairs(), schedule.getPairs()));
   else
@@ -291,25 +262,42 @@ Value StrassenEmitter::packedMatrix() {
   return arguments[cast<BlockArgument>(matrix.getTransformed()).getArgNumber()];
 }
 
-void StrassenEmitter::multiply(OpFoldResult rows) {
+void StrassenEmitter::multiply(OpFoldResult rows,
+                               std::optional<PointRange> some) {
   emitPointProducts(b, schedule.getProduct(),
                     {sums, rows, halfOfSum, pitchOf(halfOfSum)}, packedMatrix(),
-                    {products, rows, half, pitchOf(half)});
+                    {products, rows, half, pitchOf(half)}, some);
 }
 
-void StrassenEmitter::emitFewRows() {
-  if (part == TransformPart::Inputs)
-    return forEach(number(b, 0), rows, 1,
-                   [&](OpFoldResult row) { sumRow(row); });
-  if (part == TransformPart::Outputs)
-    return forEach(number(b, 0), rows, 1, [&](OpFoldResult row) {
-      finishRow(row, row, fewPoints(b, products), {{1, 3}, {2, 4}},
-                /*factor=*/{});
+// Of rows of unknown number: of few, or of pairs. Workers share each step, and
+// the products are the same code.
+void StrassenEmitter::emitOneBlock() {
+  int64_t most = std::min(mostFewRows, schedule.getPairs());
+  Value areFew =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ule, asValue(b, rows),
+                            asValue(b, number(b, most)));
+  auto ifFew = [&](OpFoldResult then, OpFoldResult otherwise) -> OpFoldResult {
+    return arith::SelectOp::create(b, areFew, asValue(b, then),
+                                   asValue(b, otherwise))
+        .getResult();
+  };
+  OpFoldResult none = number(b, 0), few = ifFew(rows, none),
+               pairs = ifFew(none, ceilDivide(b, rows, number(b, 2)));
+  if (part == TransformPart::Inputs) {
+    forEach(none, few, 1, [&](OpFoldResult row) { sumRow(row); });
+    forEach(none, pairs, 1, [&](OpFoldResult pair) { sumPair(pair, pair); });
+  }
+  if (part == TransformPart::Products)
+    multiply(add(b, few, pairs),
+             PointRange{ifFew(number(b, firstOfFew), none),
+                        ifFew(number(b, pointsOfFew),
+                              number(b, StrassenAttr::points))});
+  if (part == TransformPart::Outputs) {
+    forEach(none, few, 1, [&](OpFoldResult row) {
+      finishRow(row, row, {{2, 4}, {3, 5}}, /*factor=*/{});
     });
-  emitPointProducts(b, schedule.getProduct(),
-                    {fewPoints(b, sums), rows, halfOfSum, pitchOf(halfOfSum)},
-                    pointsFrom(b, packedMatrix(), firstOfFew, pointsOfFew),
-                    {fewPoints(b, products), rows, half, pitchOf(half)});
+    forEach(none, pairs, 1, [&](OpFoldResult pair) { finishPair(pair, pair); });
+  }
 }
 
 //===--- scales --------------------------------------------------------------//
@@ -454,14 +442,14 @@ Value StrassenEmitter::quarter(Loops &row, OpFoldResult first, bool isRight,
 void StrassenEmitter::storePoints(OpFoldResult row, OpFoldResult column,
                                   ArrayRef<Value> points, Cell cell) {
   OpFoldResult begin = onnxc::multiply(b, row, number(b, pitchOf(halfOfSum)));
-  Value memory = points.size() == pointsOfFew ? fewPoints(b, sums) : sums;
+  int64_t first = points.size() == pointsOfFew ? firstOfFew : 0;
   for (auto [point, value] : llvm::enumerate(points)) {
-    Value place[] = {asValue(b, number(b, point)),
+    Value place[] = {asValue(b, number(b, first + point)),
                      asValue(b, add(b, begin, column))};
     if (cell.mask)
-      vector::MaskedStoreOp::create(b, memory, place, cell.mask, value);
+      vector::MaskedStoreOp::create(b, sums, place, cell.mask, value);
     else
-      vector::StoreOp::create(b, value, memory, place);
+      vector::StoreOp::create(b, value, sums, place);
   }
 }
 
@@ -525,10 +513,9 @@ void StrassenEmitter::sumRow(OpFoldResult row) {
 void StrassenEmitter::finishPair(OpFoldResult pair, OpFoldResult at) {
   OpFoldResult first = onnxc::multiply(b, pair, number(b, 2)),
                second = add(b, first, number(b, 1));
-  finishRow(first, at, products, {{1, 4, -5, 7}, {3, 5}}, factorOf(at, Above));
+  finishRow(first, at, {{1, 4, -5, 7}, {3, 5}}, factorOf(at, Above));
   auto finishSecond = [&] {
-    finishRow(second, at, products, {{2, 4}, {1, -2, 3, 6}},
-              factorOf(at, Below));
+    finishRow(second, at, {{2, 4}, {1, -2, 3, 6}}, factorOf(at, Below));
   };
   if (isAlwaysEven())
     return finishSecond();
@@ -541,7 +528,7 @@ void StrassenEmitter::finishPair(OpFoldResult pair, OpFoldResult at) {
 }
 
 // One half after the other: an epilogue needs the registers.
-void StrassenEmitter::finishRow(OpFoldResult row, OpFoldResult at, Value memory,
+void StrassenEmitter::finishRow(OpFoldResult row, OpFoldResult at,
                                 const Terms &terms, Value factor) {
   Loops loops = loopsOf(row);
   OpFoldResult begin = onnxc::multiply(b, at, number(b, pitchOf(half)));
@@ -550,7 +537,7 @@ void StrassenEmitter::finishRow(OpFoldResult row, OpFoldResult at, Value memory,
       Value offset = asValue(b, add(b, begin, column)), sum;
       for (int term : ofHalf) {
         Value place[] = {asValue(b, number(b, std::abs(term) - 1)), offset};
-        Value m = vector::LoadOp::create(b, type, memory, place);
+        Value m = vector::LoadOp::create(b, type, products, place);
         sum = !sum ? m : term < 0 ? minus(sum, m) : plus(sum, m);
       }
       loops[product.column] = add(b, column, number(b, skipped));
@@ -597,31 +584,33 @@ bool isOneBlock(linalg::GenericOp root, StrassenAttr schedule) {
   return product.rows() && product.pairs() <= schedule.getPairs();
 }
 
-bool mayHaveFewRows(KernelOp kernel) {
+bool mayBeOneBlock(KernelOp kernel) {
   return isa<StrassenAttr>(kernel.getSchedule()) && !productOf(kernel).rows();
 }
 
-Value hasFewRows(ImplicitLocOpBuilder &b, KernelOp kernel, ValueRange buffers) {
+Value areOneBlock(ImplicitLocOpBuilder &b, KernelOp kernel,
+                  ValueRange buffers) {
   ConstantProduct product = productOf(kernel);
   BlockArgument destination =
       kernel.getBlockArgument(*kernel.getDpsInitOperand(0));
   AffineMap position = *positionOfYielded(kernel.getYielded()[0], product.root);
   OpFoldResult rows = countOf(
       b, sizesOf(b, product, position, buffers[destination.getArgNumber()]));
+  int64_t most = 2 * cast<StrassenAttr>(kernel.getSchedule()).getPairs();
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, asValue(b, rows),
-                               asValue(b, number(b, mostFewRows)));
+                               asValue(b, number(b, most)));
 }
 
 LogicalResult emitStrassen(ImplicitLocOpBuilder &b, KernelOp kernel,
                            ValueRange arguments, TransformPart part,
-                           RowCount rows) {
+                           BlockCount blocks) {
   FailureOr<linalg::GenericOp> root = findContraction(kernel);
   FailureOr<ConstantProduct> product =
       failed(root) ? FailureOr<ConstantProduct>(failure())
                    : matchConstantProduct(*root);
   if (failed(product))
     return kernel.emitOpError("expected a product with a matrix in the body");
-  return StrassenEmitter(b, kernel, arguments, *product, part).emit(rows);
+  return StrassenEmitter(b, kernel, arguments, *product, part).emit(blocks);
 }
 
 } // namespace onnxc

@@ -12,20 +12,20 @@ strassenScratch(mlir::linalg::GenericOp root, StrassenAttr schedule);
 // Whether all rows go through each step together, in one block.
 bool isOneBlock(mlir::linalg::GenericOp root, StrassenAttr schedule);
 
-// Whether the run alone knows how many rows there are; few of them are no pairs
-// then, and have code of their own.
-bool mayHaveFewRows(KernelOp kernel);
+// Whether the run alone knows how many rows there are; there is code for one
+// block then, and for several.
+bool mayBeOneBlock(KernelOp kernel);
 
-// Whether a run whose buffers these are has few rows.
-mlir::Value hasFewRows(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
-                       mlir::ValueRange buffers);
+// Whether a run whose buffers these are has rows of one block.
+mlir::Value areOneBlock(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
+                        mlir::ValueRange buffers);
 
 // Emits a part of what `kernel` computes; its body holds the product as it is,
 // with an onnxc.quartered_matrix for a matrix. The outputs are the product's
-// and the scratch. Few rows are one block.
-enum class RowCount { Many, Few };
+// and the scratch.
+enum class BlockCount { Any, One };
 llvm::LogicalResult emitStrassen(mlir::ImplicitLocOpBuilder &b, KernelOp kernel,
                                  mlir::ValueRange arguments, TransformPart part,
-                                 RowCount rows);
+                                 BlockCount blocks);
 
 } // namespace onnxc

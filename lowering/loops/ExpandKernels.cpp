@@ -58,18 +58,18 @@ int64_t scratchCount(KernelOp kernel) {
 // One of the calls that a kernel becomes.
 struct Call {
   TransformPart part;
-  RowCount rows = RowCount::Many;
+  BlockCount blocks = BlockCount::Any;
 };
 
 // Where Winograd's or Strassen's kernel is one block, all workers do a step of
 // it together before they go on to the next one.
 SmallVector<Call> callsOf(KernelOp kernel, TargetAttr target) {
   using enum TransformPart;
-  if (mayHaveFewRows(kernel))
+  if (mayBeOneBlock(kernel))
     return {{Whole},
-            {Inputs, RowCount::Few},
-            {Products, RowCount::Few},
-            {Outputs, RowCount::Few}};
+            {Inputs, BlockCount::One},
+            {Products, BlockCount::One},
+            {Outputs, BlockCount::One}};
   auto isDivided = [&](auto schedule) {
     return schedule && hasThreads(target) &&
            isOneBlock(*findContraction(kernel), schedule);
@@ -228,7 +228,7 @@ private:
     if (isa<WinogradAttr>(kernel.getSchedule()))
       return emitWinograd(b, kernel, arguments, call.part);
     if (isa<StrassenAttr>(kernel.getSchedule()))
-      return emitStrassen(b, kernel, arguments, call.part, call.rows);
+      return emitStrassen(b, kernel, arguments, call.part, call.blocks);
     if (isa<SquaresAttr>(kernel.getSchedule()))
       return emitPack(b, kernel, arguments);
     if (isa<RowsAttr>(kernel.getSchedule()))
@@ -251,8 +251,8 @@ private:
       for (func::FuncOp function : functions)
         callWith(b, function, operands);
     };
-    if (mayHaveFewRows(kernel)) {
-      auto branch = scf::IfOp::create(b, hasFewRows(b, kernel, operands),
+    if (mayBeOneBlock(kernel)) {
+      auto branch = scf::IfOp::create(b, areOneBlock(b, kernel, operands),
                                       /*withElseRegion=*/true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());

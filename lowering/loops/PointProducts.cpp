@@ -58,7 +58,8 @@ static Value viewOf(ImplicitLocOpBuilder &b, const PointMatrices &matrices) {
 
 void emitPointProducts(ImplicitLocOpBuilder &b, ContractionAttr schedule,
                        const PointMatrices &left, Value packed,
-                       const PointMatrices &result) {
+                       const PointMatrices &result,
+                       std::optional<PointRange> some) {
   SmallVector<Value> operands = {viewOf(b, left), packed, viewOf(b, result)};
   int64_t points = cast<MemRefType>(packed.getType()).getDimSize(0);
   auto product = KernelOp::create(b, schedule, ArrayRef(operands).take_front(2),
@@ -96,7 +97,11 @@ void emitPointProducts(ImplicitLocOpBuilder &b, ContractionAttr schedule,
         });
     KernelYieldOp::create(b, sum.getResult(0));
   }
-  llvm::LogicalResult emitted = emitContraction(b, product, operands);
+  constexpr unsigned pointLoop = 0;
+  LoopRanges part;
+  if (some)
+    part.ranges = {{pointLoop, some->first, some->count}};
+  llvm::LogicalResult emitted = emitContraction(b, product, operands, part);
   assert(succeeded(emitted) && "a matrix product has no epilogue");
   (void)emitted;
   product.erase();

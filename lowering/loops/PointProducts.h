@@ -38,10 +38,16 @@ struct PointMatrices {
   int64_t columns, pitch; // elements of a row, and from one to the next
 };
 
-// Emits one contraction whose batches are the points. `packed` is
-// [points][panels][inputs][columns of a panel].
+// So many points from a first one.
+struct PointRange {
+  mlir::OpFoldResult first, count;
+};
+
+// Emits one contraction whose batches are the points, all of them if `some` are
+// not told. `packed` is [points][panels][inputs][columns of a panel].
 void emitPointProducts(mlir::ImplicitLocOpBuilder &b, ContractionAttr schedule,
                        const PointMatrices &left, mlir::Value packed,
-                       const PointMatrices &result);
+                       const PointMatrices &result,
+                       std::optional<PointRange> some = std::nullopt);
 
 } // namespace onnxc

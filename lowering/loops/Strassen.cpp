@@ -100,7 +100,7 @@ static std::optional<int64_t> typicalRows(const ConstantProduct &product,
 // 1.01.
 static int64_t pairsOfBlock(const ConstantProduct &product,
                             const PointProducts &products, TargetAttr target) {
-  constexpr int64_t timesL2 = 4;
+  constexpr int64_t leastPairs = 8, timesL2 = 4;
   int64_t bytes = 4 * products.points * (products.inputs + products.outputs),
           most = std::min(product.rows() ? mostPairs : pairsOfRun,
                           timesL2 * target.getL2Bytes() / bytes);
