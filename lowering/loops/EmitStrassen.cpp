@@ -35,9 +35,9 @@ namespace {
 // The matrices that few rows are multiplied with: of the seven, M2's to M5's.
 constexpr int64_t firstOfFew = 1, pointsOfFew = 4;
 
-// More are pairs: 14 to 28 rows took Zen 4 0.90 to 0.92 of the time, 12 and 13
-// 1.01 to 1.04.
-constexpr int64_t mostFewRows = 13;
+// More are pairs: 16 to 28 rows took one thread on Zen 4 0.90 of the time, two
+// threads 1.09 to 0.91; 14 rows 0.90 and 1.45, for two wait for memory longer.
+constexpr int64_t mostFewRows = 15;
 
 // Between the sums of two points.
 constexpr int64_t gapOfSums = 32;
