@@ -36,7 +36,7 @@ namespace {
 constexpr int64_t firstOfFew = 1, pointsOfFew = 4;
 
 // More are pairs: 16 to 28 rows took one thread on Zen 4 0.90 of the time, two
-// threads 1.09 to 0.91; 14 rows 0.90 and 1.45, for two wait for memory longer.
+// threads 1.28 to 0.91; 14 rows 0.90 and 1.45, for two wait for memory longer.
 constexpr int64_t mostFewRows = 15;
 
 // Between the sums of two points.

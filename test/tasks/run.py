@@ -155,7 +155,7 @@ ALL = [(ROWS, [None, 64, 256], ([1, 64, 256], ["n", 64, 256], ["n", "c", 256], [
        *((LARGE_WEIGHTS, [rows, 701], ([rows, 701], [f"m{rows}", 701])) for rows in (48, 197, 800)),
        *((QUARTERS, [rows, 512], ([rows, 512],)) for rows in (2, 67, 150, 259)),
        (UNLIKE, [67, 512], ([67, 512],)),
-       *((QUARTERS_OF_MANY, [rows, 512], ([f"m{rows}", 512],)) for rows in (1, 3, 28, 29, 33, 67, 259)),
+       *((QUARTERS_OF_MANY, [rows, 512], ([f"m{rows}", 512],)) for rows in (1, 3, 15, 16, 32, 33, 67, 259)),
        (QUARTERED_IMAGES, [None, 256, 13, 11], ([1, 256, 13, 11], ["n", 256, 13, 11], ["n", 256, "h", "w"])),
        (LARGE, [2816, 3072], ([2816, 3072],))]
 # What is compiled for a core behind a mesh, if this one can run that.
