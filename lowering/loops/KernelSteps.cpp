@@ -1,5 +1,6 @@
 #include "lowering/loops/KernelSteps.h"
 #include "lowering/loops/KernelWork.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -153,11 +154,19 @@ bool isPrivate(Value memory) {
 bool writesScratch(scf::ForOp loop) {
   if (loop->hasAttr(stepAttrName))
     return false;
-  auto effects = getEffectsRecursively(loop);
-  return !effects || llvm::any_of(*effects, [](auto &instance) {
-    return isa<MemoryEffects::Write>(instance.getEffect()) &&
-           (!instance.getValue() || isPrivate(instance.getValue()));
-  });
+  auto visit = [](Operation *op) -> WalkResult {
+    // What orders loads of a tile writes nothing.
+    if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        isa<LLVM::FenceOp>(op))
+      return WalkResult::advance();
+    auto effects = getEffectsRecursively(op);
+    bool writes = !effects || llvm::any_of(*effects, [](auto &instance) {
+      return isa<MemoryEffects::Write>(instance.getEffect()) &&
+             (!instance.getValue() || isPrivate(instance.getValue()));
+    });
+    return writes ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return loop.getBody()->walk(visit).wasInterrupted();
 }
 
 } // namespace

@@ -166,6 +166,24 @@ module attributes {onnxc.target = #target} {
     }
     return
   }
+  // What keeps loads of a tile in their order writes nothing.
+  // CHECK-LABEL: func.func private @ordered_rows
+  // CHECK: arith.select %{{.*}}, %c1{{[^ ]*}}, %c17
+  // CHECK-NOT: onnxc.shared_first
+  func.func private @ordered_rows(%y: memref<10x40xf32>) attributes {onnxc.work = 140000 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c10 = arith.constant 10 : index
+    %c40 = arith.constant 40 : index
+    %v = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %c10 step %c1 {
+      scf.for %j = %c0 to %c40 step %c1 {
+        memref.store %v, %y[%i, %j] : memref<10x40xf32>
+        llvm.fence syncscope("singlethread") acq_rel
+      } {onnxc.inner, onnxc.shared_first}
+    }
+    return
+  }
   // Seven rows would keep no seven tasks busy equally long.
   // CHECK-LABEL: func.func private @few_rows
   // CHECK-NOT: arith.remui
