@@ -566,6 +566,17 @@ def check_quarters():
         expect(region["schedule"].startswith(f"{pairs} pairs"), f"{rows} rows in blocks of {region['schedule']}")
 
 
+def check_depthwise():
+    """Channels pass an image one vector after the other while L2 behind a mesh holds it."""
+    group = 'attribute { name: "group" type: INT i: 240 }'
+    for size, cpu, outermost in ((40, "znver4", "panels"), (40, "sapphirerapids", "pixels"),
+                                 (20, "sapphirerapids", "panels")):
+        body = (conv("before", "x", 240, 240, size=1, pads=(0,) * 4) + weight("w", 240, 1, 5, 5)
+                + node("Conv", "deep", ["before.out", "w"], ints("kernel_shape", 5, 5) + ints("pads", 2, 2, 2, 2) + group))
+        region, _ = region_of("deep", (1, 240, size, size), body, f"--mcpu={cpu}")
+        expect(region["schedule"].endswith(f"{outermost} outermost"), f"{size} pixels, {cpu}: {region['schedule']}")
+
+
 def check_memory():
     """What a cache can hold need not come from behind it, and units beside those of multiply-adds add biases."""
     region, machine = region_of("product", (1, 256), weight("w", 256, 1024) + node("MatMul", "product", ["x", "w"]))
@@ -655,6 +666,7 @@ def main():
     check_usual_images()
     check_frames()
     check_quarters()
+    check_depthwise()
     check_memory()
     check_warmth()
     check_roof()
