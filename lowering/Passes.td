@@ -59,7 +59,8 @@ def ExpandComposite : Pass<"expand-composite", "mlir::ModuleOp"> {
   let description = [{
     So it does with a Col2Im of blocks of known size: cut into pieces as long as a stride, they are added up as whole
     tensors, each piece with those that neighbouring blocks have in its place. A label that one factor of an Einsum alone
-    has is summed in front of the product; not with strict numerics.
+    has is summed in front of the product; not with strict numerics. A TopK of one, the largest of each row, is a
+    ReduceMax and an ArgMax.
   }];
   let dependentDialects = ["onnxc::OnnxDialect"];
 }

@@ -382,6 +382,9 @@ def selections():
                   ("Concat", "v p", "y", {"axis": 0})]
         return chain(shape, ranked, {"k": np.int64([k])}, sizes)
     yield "TopK", topk([7, 50], 4)
+    yield "TopK of one", topk([7, 50], 1)
+    yield "TopK of one, the smallest", topk([7, 50], 1, largest=0)
+    yield "TopK of one of any rows", topk(["rows", 33], 1, sizes=[[1, 33], [5, 33]])
     for axis in (0, 1):
         yield f"TopK of axis {axis}, any columns", topk(
             ["a", "b", "c"], 5, [[9, 7, c] for c in (1, 3, 4, 7, 8, 15, 16, 17, 40)], axis=axis)

@@ -90,3 +90,31 @@ func.func @label_of_one_factor(%x: tensor<1x4x6x5xf32>, %a: tensor<3x5x5xf32>) -
   %0 = "onnx.Einsum"(%x, %a) {equation = "nctv,kvw->nctw"} : (tensor<1x4x6x5xf32>, tensor<3x5x5xf32>) -> tensor<1x4x6x5xf32>
   return %0 : tensor<1x4x6x5xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @the_largest_of_a_row
+// CHECK-NOT: "onnx.TopK"
+// CHECK-DAG: %[[VALUE:.*]] = "onnx.ReduceMax"(%arg0
+// CHECK-DAG: %[[PLACE:.*]] = "onnx.ArgMax"(%arg0) <{axis = 1 : i64
+// CHECK: return %[[VALUE]], %[[PLACE]]
+func.func @the_largest_of_a_row(%x: tensor<?x9xf32>) -> (tensor<?x1xf32>, tensor<?x1xi64>) {
+  %k = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %v, %i = "onnx.TopK"(%x, %k) : (tensor<?x9xf32>, tensor<1xi64>) -> (tensor<?x1xf32>, tensor<?x1xi64>)
+  return %v, %i : tensor<?x1xf32>, tensor<?x1xi64>
+}
+
+// -----
+
+// Two of them, the smallest, which NaN is not, those across rows and of rows that may be empty.
+// CHECK-LABEL: @others
+// CHECK-COUNT-4: "onnx.TopK"
+func.func @others(%x: tensor<9x9xf32>, %y: tensor<9x?xf32>) -> (tensor<9x2xf32>, tensor<9x1xf32>, tensor<1x9xf32>, tensor<9x1xf32>) {
+  %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0:2 = "onnx.TopK"(%x, %two) : (tensor<9x9xf32>, tensor<1xi64>) -> (tensor<9x2xf32>, tensor<9x2xi64>)
+  %1:2 = "onnx.TopK"(%x, %one) {largest = 0 : i64} : (tensor<9x9xf32>, tensor<1xi64>) -> (tensor<9x1xf32>, tensor<9x1xi64>)
+  %2:2 = "onnx.TopK"(%x, %one) {axis = 0 : i64} : (tensor<9x9xf32>, tensor<1xi64>) -> (tensor<1x9xf32>, tensor<1x9xi64>)
+  %3:2 = "onnx.TopK"(%y, %one) : (tensor<9x?xf32>, tensor<1xi64>) -> (tensor<9x1xf32>, tensor<9x1xi64>)
+  return %0#0, %1#0, %2#0, %3#0 : tensor<9x2xf32>, tensor<9x1xf32>, tensor<1x9xf32>, tensor<9x1xf32>
+}
