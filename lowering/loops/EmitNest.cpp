@@ -180,6 +180,11 @@ Value NestEmitter::load(unsigned number, const Place &place, Step step) {
     return memref::LoadOp::create(b, operand.buffer, at);
   auto vectorType = VectorType::get({step.lanes}, type);
   if (isConstantIntValue(operand.strides[*vectorLoop], 1)) {
+    if (operand.ahead)
+      memref::PrefetchOp::create(
+          b, operand.buffer,
+          asValue(b, add(b, place.offsets[number], operand.ahead)),
+          /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
     if (!step.mask || operand.isPadded)
       return vector::LoadOp::create(b, vectorType, operand.buffer, at);
     // Ones, so that lanes that do not exist divide by nothing bad.
@@ -427,7 +432,8 @@ Lanes lanesOf(Operation *op) {
           target && target.getHasPermute(),
           target ? chainsSideBySide(target) : 1,
           target ? target.getL2Bytes() : 0,
-          target ? target.getStreamBytes() : 0};
+          target ? target.getStreamBytes() : 0,
+          target && isFarFromMemory(target)};
 }
 
 void emitNest(ImplicitLocOpBuilder &b, Nest nest, Lanes lanes) {

@@ -15,6 +15,7 @@ struct Lanes {
   int64_t chains = 1;       // vectors of a long body in one iteration
   int64_t l2Bytes = 0;      // 0: there is no such cache
   int64_t streamBytes = 0;  // what is stored past the caches; 0: nothing
+  bool isFar = false;       // a mesh lies behind L2
 };
 Lanes lanesOf(mlir::Operation *op);
 

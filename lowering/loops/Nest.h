@@ -33,6 +33,8 @@ struct NestOperand {
   llvm::SmallVector<mlir::OpFoldResult> strides; // one per loop
   // Nobody minds what is written behind its rows, up to a whole vector.
   bool isPadded = false;
+  // Where set, each vector that is read asks for the one so far behind it.
+  mlir::OpFoldResult ahead = {};
 };
 
 struct Loop {
