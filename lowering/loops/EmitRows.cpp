@@ -269,7 +269,7 @@ private:
   bool walkAsOne(const RowNest &nest, unsigned loop);
   bool walkAsOne(const Step &product, unsigned loop);
   void mergeLoops();
-  bool isFar(Value buffer) const;
+  bool isFar(Value buffer, OpFoldResult apart) const;
   void askAhead();
   void learnSizes(AffineMap map, ArrayRef<unsigned> loops, Value buffer);
   void forEachPlace(Place at);
@@ -408,12 +408,17 @@ LogicalResult Emitter::addSteps() {
   return success();
 }
 
-// Whether some of what such a buffer holds comes from behind L2 and a mesh.
-bool Emitter::isFar(Value buffer) const {
+// Whether some of what such a buffer holds comes from behind L2 and a mesh, in
+// rows so far apart that the first cache keeps one until it is its turn.
+bool Emitter::isFar(Value buffer, OpFoldResult apart) const {
+  constexpr int64_t mostRowBytes = 16 << 10;
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  return lanes.isFar && type && type.hasStaticShape() &&
-         type.getNumElements() * type.getElementTypeBitWidth() / 8 >
-             lanes.l2Bytes / 2;
+  std::optional<int64_t> row = getConstantIntValue(apart);
+  if (!lanes.isFar || !type || !type.hasStaticShape() || !row)
+    return false;
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  return *row * bytes <= mostRowBytes &&
+         type.getNumElements() * bytes > lanes.l2Bytes / 2;
 }
 
 // The last operation that reads such a row asks for the next one: a core does
@@ -426,8 +431,11 @@ void Emitter::askAhead() {
       linalg::GenericOp op = each.nest.op;
       for (auto [i, operand] : llvm::enumerate(op->getOpOperands())) {
         Value buffer = buffers.of(operand);
-        each.asksAhead.push_back(op.isDpsInput(&operand) && !each.isInTile[i] &&
-                                 isFar(buffer) && asked.insert(buffer).second);
+        each.asksAhead.push_back(
+            op.isDpsInput(&operand) && !each.isInTile[i] &&
+            !each.nest.operands[i].scalar &&
+            isFar(buffer, each.nest.operands[i].strides[tiled]) &&
+            asked.insert(buffer).second);
       }
     }
   }
