@@ -134,9 +134,10 @@ StrassenAttr chooseStrassen(const ConstantProduct &product, TargetAttr target,
   // Beside the multiplications, the matrix comes from memory. One that L3 does
   // not hold comes again for each block, and about half of that is waiting: by
   // 512 x 32128, 20 to 40 rows in quarters took 1.2 to 1.8 times as long.
-  // Behind a mesh that is so where L2 does not hold it, and a block must do
-  // more than that takes: on Granite Rapids BERT took 1.32 times as long with
-  // blocks of 32 pairs, ViT-B 1.08 with 50, and Whisper 0.98 with 63.
+  // Behind a mesh that is so where L2 does not hold it, and it takes half as
+  // long again beside multiplications: on Granite Rapids BERT took 1.32 times
+  // as long with blocks of 32 pairs, ViT-B 1.08 with 50, and Whisper 0.98
+  // with 63.
   auto cyclesOf = [&](double elements, double rows, double blocks) {
     double work = rows * elements / perCycle, bytes = 4 * elements,
            memory = bytes / target.getMemoryBytesPerCycle();
