@@ -92,8 +92,12 @@ private:
   }
 
   // Whether that moves a result for this user. Contractions and reductions read
-  // any layout, be it through a transpose.
+  // any layout, be it through a transpose, and padded as they read it.
   static bool isMoved(ArrayRef<int64_t> permutation, Operation *user) {
+    if (isa<tensor::PadOp>(user))
+      return llvm::any_of(user->getUsers(), [&](Operation *reader) {
+        return isMoved(permutation, reader);
+      });
     if (auto transpose = dyn_cast<TransposeOp>(user))
       return !llvm::all_of(transpose->getUsers(), llvm::IsaPred<GenericOp>) &&
              !isIdentityPermutation(

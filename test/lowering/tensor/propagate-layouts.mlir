@@ -641,3 +641,51 @@ func.func @operands_move_first(%x: tensor<1x8x5x6xf32>, %c1: tensor<1x5x6x8xf32>
   } -> tensor<1x8x5x6xf32>
   return %r3 : tensor<1x8x5x6xf32>
 }
+
+// -----
+
+// What reads a sum through padding reads it in any layout, too.
+// CHECK-LABEL: @padded_for_a_reader
+// CHECK: %[[X:.*]] = linalg.transpose ins(%arg0 {{.*}} permutation = [0, 2, 3, 1]
+// CHECK: linalg.generic {{.*}} ins(%arg1, %[[X]] :
+// CHECK: tensor.pad {{.*}} low[0, 1, 1, 0]
+// CHECK: linalg.generic {{.*}} ins(%arg2,
+// CHECK: linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+// CHECK-NOT: linalg.transpose
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#row = affine_map<(a, b, c, d) -> (a, b)>
+#add = {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+func.func @padded_for_a_reader(%x: tensor<1x8x5x6xf32>, %c1: tensor<1x5x6x8xf32>, %c2: tensor<1x5x6x8xf32>,
+                               %c3: tensor<1x5x6x8xf32>, %s: tensor<1x8xf32>) -> (tensor<1x8x5x6xf32>, tensor<1x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x8x5x6xf32>
+  %t1 = linalg.transpose ins(%c1 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r1 = linalg.generic #add ins(%t1, %x : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  %p = tensor.pad %r1 low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x8x5x6xf32> to tensor<1x8x7x8xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%p : tensor<1x8x7x8xf32>) outs(%s : tensor<1x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %sum = arith.addf %a, %o : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8xf32>
+  %t2 = linalg.transpose ins(%c2 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r2 = linalg.generic #add ins(%t2, %r1 : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  %t3 = linalg.transpose ins(%c3 : tensor<1x5x6x8xf32>) outs(%e : tensor<1x8x5x6xf32>) permutation = [0, 3, 1, 2]
+  %r3 = linalg.generic #add ins(%t3, %r2 : tensor<1x8x5x6xf32>, tensor<1x8x5x6xf32>) outs(%e : tensor<1x8x5x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = arith.addf %a, %b : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x8x5x6xf32>
+  return %r3, %m : tensor<1x8x5x6xf32>, tensor<1x8xf32>
+}
