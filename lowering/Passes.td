@@ -602,7 +602,8 @@ def FormRowKernels : Pass<"form-row-kernels", "mlir::ModuleOp"> {
 
     Rows of 1024 bytes at most go through a body without products together, too, as many as fill a quarter of L1 but no
     more than 64: each operation takes all of them, with lanes across those that are shorter than a vector. Longer ones
-    do where a root or a logarithm is taken of their sums and four of them fit half of L1.
+    do where a root or a logarithm is taken of their sums and four of them fit half of L1. Behind a mesh, rows of 512
+    bytes and more that half of L2 does not hold are taken one after another, and each asks for the next one.
 
     ```mlir
     %max = linalg.generic ... // 12x128x128 -> 12x128

@@ -94,8 +94,9 @@ private:
   // Whether that moves a result for this user. Contractions and reductions read
   // any layout, be it through a transpose, and padded as they read it.
   static bool isMoved(ArrayRef<int64_t> permutation, Operation *user) {
-    if (isa<tensor::PadOp>(user))
-      return llvm::any_of(user->getUsers(), [&](Operation *reader) {
+    auto pad = dyn_cast<tensor::PadOp>(user);
+    if (pad && pad.getConstantPaddingValue())
+      return llvm::any_of(pad->getUsers(), [&](Operation *reader) {
         return isMoved(permutation, reader);
       });
     if (auto transpose = dyn_cast<TransposeOp>(user))
