@@ -40,7 +40,7 @@ constexpr int64_t firstOfFew = 1, pointsOfFew = 4;
 constexpr int64_t mostFewRows = 15;
 
 // Between the sums of two points.
-constexpr int64_t gapOfSums = 32;
+constexpr int64_t gapOfSums = 48;
 
 // Rows of sums that lie a multiple of a page apart would share sets of the
 // first cache.
@@ -359,7 +359,7 @@ Value StrassenEmitter::scalar(float value) {
 // What the results of a pair's rows are multiplied with, in the gaps behind the
 // sums of all points.
 SmallVector<Value> StrassenEmitter::placeOfFactor(OpFoldResult at, Which row) {
-  static_assert(StrassenAttr::points * gapOfSums >= 2 * mostPairs);
+  static_assert(StrassenAttr::points * gapOfSums >= 2 * mostPairsAtOnce);
   OpFoldResult place =
                    add(b, onnxc::multiply(b, at, number(b, 2)), number(b, row)),
                point = floorDivide(b, place, gapOfSums),

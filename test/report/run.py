@@ -547,7 +547,7 @@ def check_frames():
 def check_quarters():
     """Many rows by a large matrix are seven products of quarters, unless few columns, bytes or bits speak against it, or
     the matrix would come from memory for each block of rows, and behind a mesh for blocks of little work. Blocks are an
-    even number."""
+    even number, or one by a large matrix behind a mesh."""
     mesh = ["--mcpu=sapphirerapids"]
     for name, rows, columns, flags, algorithm in (
             ("many", 197, 512, [], "Strassen's product"), ("narrow", 197, 32, [], "matrix product"),
@@ -561,8 +561,10 @@ def check_quarters():
         if algorithm != "matrix product":
             flops = 2 * 7 * ((rows + 1) // 2) * (256 // 2) * (columns // 2)
             expect(region["executed_flops"] == flops, f"{name}: {region['executed_flops']} FLOP executed")
-    for rows, pairs in ((32, 8), (128, 32), (197, 50)):
-        region, _ = region_of("even", (rows, 256), weight("w", 256, 512) + node("MatMul", "even", ["x", "w"]))
+    for rows, summed, columns, flags, pairs in ((32, 256, 512, [], 8), (128, 256, 512, [], 32), (197, 256, 512, [], 50),
+                                                (197, 256, 512, mesh, 50), (197, 512, 4096, mesh, 99)):
+        body = weight("w", summed, columns) + node("MatMul", "even", ["x", "w"])
+        region, _ = region_of("even", (rows, summed), body, *flags)
         expect(region["schedule"].startswith(f"{pairs} pairs"), f"{rows} rows in blocks of {region['schedule']}")
 
 
