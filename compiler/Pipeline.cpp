@@ -88,6 +88,7 @@ void addTensor(OpPassManager &pm, const Options &options) {
   addCleanup(pm);
   pm.addPass(createTurnLoneWindows());
   pm.addPass(createTurnLoneConvolutions());
+  pm.addPass(createTurnLoneGroups());
   pm.addPass(createTurnProducts());
   pm.addPass(createPropagateLayouts());
   addCleanup(pm);

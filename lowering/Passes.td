@@ -328,6 +328,16 @@ def TurnLoneConvolutions : Pass<"turn-lone-convolutions", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def TurnLoneGroups : Pass<"turn-lone-groups", "mlir::ModuleOp"> {
+  let summary = "Leaves convolutions of small groups alone in NCHW";
+  let description = [{
+    After `propagate-layouts`. A convolution whose groups share vectors of channels, of an image that is NCHW and whose
+    result is wanted so, runs along the rows of NCHW where a count of cycles finds that faster than two transposes and what
+    is between them: the maps of a group are the rows of a tile.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def InterleavePlanes : Pass<"interleave-planes", "mlir::ModuleOp"> {
   let summary = "Lays the rows of all channels side by side where a convolution reads planes that were moved for it";
   let description = [{

@@ -57,5 +57,14 @@ inline int64_t bytesForRows(TargetAttr target) {
 inline constexpr double foldOfLanes = 6;
 // To move an element of an image between channels first and last, in cycles.
 inline constexpr double cyclesOfTranspose = 0.4;
+// The same of an image that is moved, read, and written and moved back. Granite
+// Rapids took 0.35 to 0.6 cycles where L2 held all of that, 0.8 to 1.5 where it
+// did not.
+inline double cyclesOfTransposes(TargetAttr target, double bytes) {
+  constexpr double copies = 4, fromBehindMesh = 1.1;
+  return isFarFromMemory(target) && copies * bytes >= target.getL2Bytes()
+             ? fromBehindMesh
+             : cyclesOfTranspose;
+}
 
 } // namespace onnxc

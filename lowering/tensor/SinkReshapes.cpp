@@ -49,8 +49,9 @@ bool canBeReshaped(OpOperand *operand) {
          comesFromProduct(reshape.getSrc());
 }
 
-// Whether nothing but two dimensions of known size is joined: the last ones, or
-// those in front of the last one, where vectors lie along pixels.
+// Whether nothing but two dimensions of known size is joined: the last ones,
+// or, where vectors lie along pixels, those in front of the last one or of all
+// of them.
 bool joinsGroups(tensor::CollapseShapeOp op) {
   auto groups = op.getReassociationIndices();
   ArrayRef<int64_t> shape = op.getSrcType().getShape();
@@ -59,7 +60,8 @@ bool joinsGroups(tensor::CollapseShapeOp op) {
   auto pair = llvm::find_if(groups, [](const ReassociationIndices &group) {
     return group.size() == 2;
   });
-  return groups.end() - pair <= 2 &&
+  bool areChannels = pair - groups.begin() == 1;
+  return (areChannels || groups.end() - pair <= 2) &&
          !ShapedType::isDynamicShape(shape.slice(pair->front(), 2));
 }
 

@@ -171,6 +171,10 @@ def convolutions():
         [1, 48, "h", "w"], 1, (1, 1), sizes=[[1, 48, 9, 30], [1, 48, 20, 5]])
     yield "groups of 4 in one dimension", convolution([1, 48, 30], 48, (5,), group=12, pads=[2, 2], dilations=[1])
     yield "groups of 8, channels in front", convolution([1, 24, 10, 10], 24, (3, 3), group=3, before=False, **same)
+    for channels, maps, attributes in ((4, 4, same), (2, 8, {"pads": [0, 2, 1, 0], "dilations": [1, 2]}), (3, 4, {}),
+                                       (2, 2, {"pads": [1] * 4, "strides": [2, 1]})):
+        yield f"groups of {channels}, {maps} maps, along rows", convolution(
+            [2, 6 * channels, 9, 45], 6 * maps, (3, 3), group=6, before=False, **attributes)
     for channels in (3, 5, 6):
         yield f"groups of {channels}, a batch of the run", convolution(["n", 8 * channels, 9, 14], 8 * channels, (3, 3),
                                                                        group=8, **same,
