@@ -19,9 +19,12 @@ namespace {
 
 // Cycles until a sum can be added to, and for a tap of a vector of channels, or
 // of half a line of them with weights; how much longer than counted rows take,
-// and such of weights by half lines, few of which lie in two.
+// such of many taps, nearly all of whose vectors lie in two lines, and such of
+// weights by half lines, few of which do.
 constexpr double latency = 4, tapOfChannels = 0.75, tapOfHalves = 0.5,
-                 slack = 1.4, slackOfHalves = 0.85;
+                 slack = 1.4, slackOfManyTaps = 2, slackOfHalves = 0.85;
+// Of few taps, sums of neighbouring rows are under way at once.
+constexpr double fewTaps = 9, latencyOfFew = 2.5;
 
 // The image of `root`, if windows of each channel slide over it.
 OpOperand *imageOf(linalg::GenericOp root) {
@@ -53,42 +56,69 @@ bool sharesRows(linalg::GenericOp root, double moved) {
   return moved == 1 && readsImageOnly(root);
 }
 
-// Compares cycles for a row of a channel's result. Along a row each sum waits
-// for the one before, unless several rows are one tile, or for its loads, two
-// where elements are two apart. Channels last, every element of image and
-// result is moved once.
-bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
-                    TargetAttr target) {
+// A row of a channel's result, and how windows pass it.
+struct Row {
+  double pixels = 1, taps = 1;
+  double step = 1, read = 1; // elements of a row, and of the image, for a pixel
+  double count = 1;          // of rows, of all channels
+  bool isKnown = true;       // how long it is
+};
+
+Row rowOf(linalg::GenericOp root, OpOperand *image) {
+  Row row;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
   AffineMap map = root.getMatchingIndexingMap(image);
-  double read = 1, step = 1, pixels = 1;
-  bool isKnown = true;
   for (int64_t i = 1, last = output.size() - 2; i <= last; ++i) {
     unsigned loop = cast<AffineDimExpr>(output[i]).getPosition();
-    step = coefficient(map.getResult(i), loop);
-    read *= step;
-    isKnown = !ShapedType::isDynamic(extents[loop]);
-    pixels = isKnown ? extents[loop] : usualRow;
+    row.step = coefficient(map.getResult(i), loop);
+    row.read *= row.step;
+    row.isKnown = !ShapedType::isDynamic(extents[loop]);
+    row.pixels = row.isKnown ? extents[loop] : usualRow;
   }
-  double taps = 1;
-  for (unsigned loop = 0; loop < extents.size(); ++loop)
-    if (linalg::isReductionIterator(root.getIteratorTypesArray()[loop]))
-      taps *= ShapedType::isDynamic(extents[loop]) ? 0 : extents[loop];
-  bool isShared = sharesRows(root, read);
-  if ((!isKnown && !isShared) || taps == 0 || (step != 1 && step != 2))
+  double all = 1;
+  for (auto [extent, kind] :
+       llvm::zip_equal(extents, root.getIteratorTypesArray())) {
+    bool isDynamic = ShapedType::isDynamic(extent);
+    if (linalg::isReductionIterator(kind))
+      row.taps *= isDynamic ? 0 : extent;
+    else
+      all *= isDynamic ? 1 : extent;
+  }
+  row.count = all / row.pixels;
+  return row;
+}
+
+// Compares cycles for a row. Along it each sum waits for the one before, unless
+// several rows are one tile, or for its loads, two where elements are two
+// apart. Channels last, every element of image and result is moved once.
+bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
+                    TargetAttr target) {
+  Row row = rowOf(root, image);
+  bool isShared = sharesRows(root, row.read);
+  if ((!row.isKnown && !isShared) || row.taps == 0 ||
+      (row.step != 1 && row.step != 2))
     return false;
   constexpr double half = lineBytes / 8.; // of a line, in elements
   double lanes = target.getVectorBits() / 32;
   bool hasWeights = !readsImageOnly(root), areHalves = lanes <= half,
        byHalves = hasWeights &&
-                  (areHalves || joinsHalves(lanes, target.getFmaPerCycle()));
-  double vectors = std::ceil(pixels / (byHalves ? half : lanes));
-  double inRows = (byHalves ? slackOfHalves : slack) * taps *
-                  std::max(isShared ? 1 : latency, vectors * (1 + step) / 2);
-  double tap = hasWeights && areHalves ? tapOfHalves : tapOfChannels;
-  double inChannels =
-      cyclesOfTranspose * pixels * (read + 1) + taps * pixels / lanes * tap;
+                  (areHalves || joinsHalves(lanes, target.getFmaPerCycle())),
+       byLines = hasWeights && !byHalves, areFew = row.taps <= fewTaps;
+  double vectors = std::ceil(row.pixels / (byHalves ? half : lanes)),
+         longer = byHalves             ? slackOfHalves
+                  : byLines && !areFew ? slackOfManyTaps
+                                       : slack,
+         waiting = isShared            ? 1
+                   : byLines && areFew ? latencyOfFew
+                                       : latency,
+         inRows = longer * row.taps *
+                  std::max(waiting, vectors * (1 + row.step) / 2);
+  double tap = hasWeights && areHalves ? tapOfHalves : tapOfChannels,
+         moved = row.pixels * (row.read + 1),
+         bytes = sizeof(float) * row.count * moved / 2,
+         inChannels = cyclesOfTransposes(target, bytes) * moved +
+                      row.taps * row.pixels / lanes * tap;
   return inRows < inChannels;
 }
 
