@@ -40,7 +40,7 @@ constexpr int64_t firstOfFew = 1, pointsOfFew = 4;
 constexpr int64_t mostFewRows = 15;
 
 // Between the sums of two points.
-constexpr int64_t gapOfSums = 48;
+constexpr int64_t gapOfSums = 32;
 
 // Rows of sums that lie a multiple of a page apart would share sets of the
 // first cache.

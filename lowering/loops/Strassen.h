@@ -10,7 +10,7 @@ namespace onnxc {
 // Pairs of a block, whose sums and products L2 keeps for the most part, and
 // which reads the matrix once: from 16 to 100 took Zen 4 the same time. All
 // pairs there are may be a block where the matrix comes through a mesh.
-inline constexpr int64_t mostPairs = 64, mostPairsAtOnce = 128;
+inline constexpr int64_t mostPairs = 64, mostPairsAtOnce = 112;
 
 // A product whose result is rows of columns, by the loops of its generic.
 struct ConstantProduct {
