@@ -61,6 +61,48 @@ bool sharesWindows(linalg::GenericOp root, unsigned loop) {
   return false;
 }
 
+// Whether the tap and the pixel are added to each other.
+bool movesWith(linalg::GenericOp root, unsigned tap, unsigned pixel) {
+  return llvm::any_of(root.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+      return index.isFunctionOfDim(tap) && index.isFunctionOfDim(pixel);
+    });
+  });
+}
+
+// Whether windows slide down planes of an image along whose rows vectors lie,
+// with a number for each tap: a plane to each channel, and nothing is summed
+// but taps.
+bool slidesDownPlanes(linalg::GenericOp root, unsigned vector) {
+  AffineMap image;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    if (!root.payloadUsesValueFromOperand(input))
+      return false;
+    if (dependsOn(map, vector))
+      image = image ? AffineMap() : map;
+  }
+  if (!image || root.getNumDpsInputs() != 2)
+    return false;
+  SmallVector<unsigned> parallel, taps;
+  root.getParallelDims(parallel);
+  root.getReductionDims(taps);
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  auto isOfImage = [&](unsigned loop) {
+    return extents[loop] == 1 || dependsOn(image, loop);
+  };
+  auto isTap = [&](unsigned loop) {
+    return extents[loop] == 1 || llvm::any_of(parallel, [&](unsigned pixel) {
+             return movesWith(root, loop, pixel);
+           });
+  };
+  auto isShared = [&](unsigned loop) {
+    return loop != vector && extents[loop] != 1 && sharesWindows(root, loop);
+  };
+  return llvm::all_of(parallel, isOfImage) && llvm::all_of(taps, isTap) &&
+         llvm::any_of(parallel, isShared);
+}
+
 // The innermost loop of the output that runs more than once.
 std::optional<unsigned> vectorLoop(linalg::GenericOp root, AffineMap output) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
@@ -128,10 +170,11 @@ int64_t constantTerm(AffineExpr sum) {
 }
 
 bool isDepthwise(linalg::GenericOp root, const LoopRoles &roles) {
-  return llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
-    return !root.payloadUsesValueFromOperand(input) ||
-           dependsOn(root.getMatchingIndexingMap(input), roles.vector);
-  });
+  return slidesDownPlanes(root, roles.vector) ||
+         llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+           return !root.payloadUsesValueFromOperand(input) ||
+                  dependsOn(root.getMatchingIndexingMap(input), roles.vector);
+         });
 }
 
 bool isWorthAsking(linalg::GenericOp root, const LoopRoles &roles,
@@ -335,6 +378,12 @@ FailureOr<LoopRoles> inferLoopRoles(linalg::GenericOp root) {
     std::stable_partition(
         roles.reductions.begin(), roles.reductions.end(),
         [&](unsigned loop) { return root.getStaticLoopRanges()[loop] == 1; });
+  // Rows of a tile share what taps down a plane read.
+  if (!roles.pixels.empty() && slidesDownPlanes(root, *vector))
+    std::stable_partition(roles.reductions.begin(), roles.reductions.end(),
+                          [&](unsigned tap) {
+                            return !movesWith(root, tap, roles.pixels.back());
+                          });
   // The lanes that hold one element of their group each serve all taps along a
   // row, so these come innermost.
   std::optional<unsigned> within = loopWithinGroup(root);

@@ -19,12 +19,15 @@ namespace {
 
 // Cycles until a sum can be added to, and for a tap of a vector of channels, or
 // of half a line of them with weights; how much longer than counted rows take,
-// such of many taps, nearly all of whose vectors lie in two lines, and such of
-// weights by half lines, few of which do.
+// and such of weights by half lines, few of which lie in two.
 constexpr double latency = 4, tapOfChannels = 0.75, tapOfHalves = 0.5,
-                 slack = 1.4, slackOfManyTaps = 2, slackOfHalves = 0.85;
+                 slack = 1.4, slackOfHalves = 0.85;
 // Of few taps, sums of neighbouring rows are under way at once.
 constexpr double fewTaps = 9, latencyOfFew = 2.5;
+// Cycles for a vector of a row that is a tile with others, and for a tap of it
+// with a weight; the same of half a line.
+constexpr double shared = 4, tapOfShared = 0.85, sharedHalf = 2,
+                 tapOfSharedHalf = 0.6;
 
 // The image of `root`, if windows of each channel slide over it.
 OpOperand *imageOf(linalg::GenericOp root) {
@@ -49,19 +52,13 @@ bool readsImageOnly(linalg::GenericOp root) {
   return llvm::count_if(root.getDpsInputOperands(), isRead) == 1;
 }
 
-// Whether several rows of a channel become one tile, as in pools that move by
-// one. Lanes at the ends of rows of unknown length are told from what is beside
-// the image by the run, which takes too long for a single row.
-bool sharesRows(linalg::GenericOp root, double moved) {
-  return moved == 1 && readsImageOnly(root);
-}
-
 // A row of a channel's result, and how windows pass it.
 struct Row {
   double pixels = 1, taps = 1;
   double step = 1, read = 1; // elements of a row, and of the image, for a pixel
   double count = 1;          // of rows, of all channels
   bool isKnown = true;       // how long it is
+  bool isOfPlane = false;    // above another one
 };
 
 Row rowOf(linalg::GenericOp root, OpOperand *image) {
@@ -86,40 +83,59 @@ Row rowOf(linalg::GenericOp root, OpOperand *image) {
       all *= isDynamic ? 1 : extent;
   }
   row.count = all / row.pixels;
+  row.isOfPlane = output.size() > 3;
   return row;
 }
 
-// Compares cycles for a row. Along it each sum waits for the one before, unless
-// several rows are one tile, or for its loads, two where elements are two
-// apart. Channels last, every element of image and result is moved once.
+// Whether several rows of a channel become one tile, as where windows move by
+// one. Lanes at the ends of rows of unknown length are told from what is beside
+// the image by the run, which takes too long for a single row, and for weights.
+bool sharesRows(const Row &row, bool hasWeights) {
+  return row.read == 1 && (!hasWeights || (row.isKnown && row.isOfPlane));
+}
+
+// Cycles for a row. Along it each sum waits for the one before, unless several
+// rows are one tile, or for its loads, two where elements are two apart.
+double cyclesInRows(const Row &row, bool hasWeights, TargetAttr target) {
+  constexpr double half = lineBytes / 8.; // of a line, in elements
+  double lanes = target.getVectorBits() / 32;
+  bool isShared = sharesRows(row, hasWeights);
+  if (isShared && hasWeights) {
+    double vectors = std::ceil(row.pixels / lanes);
+    return lanes <= half ? vectors * (sharedHalf + tapOfSharedHalf * row.taps)
+                         : vectors * (shared + tapOfShared * row.taps);
+  }
+  bool byHalves = hasWeights && (lanes <= half ||
+                                 joinsHalves(lanes, target.getFmaPerCycle()));
+  double vectors = std::ceil(row.pixels / (byHalves ? half : lanes)),
+         waiting = isShared ? 1
+                   : hasWeights && !byHalves && row.taps <= fewTaps
+                       ? latencyOfFew
+                       : latency;
+  return (byHalves ? slackOfHalves : slack) * row.taps *
+         std::max(waiting, vectors * (1 + row.step) / 2);
+}
+
+// Channels last, every element of image and result is moved once.
+double cyclesInChannels(const Row &row, bool hasWeights, TargetAttr target) {
+  double lanes = target.getVectorBits() / 32;
+  bool areHalves = 8 * lanes <= lineBytes;
+  double tap = hasWeights && areHalves ? tapOfHalves : tapOfChannels,
+         moved = row.pixels * (row.read + 1),
+         bytes = sizeof(float) * row.count * moved / 2;
+  return cyclesOfTransposes(target, bytes) * moved +
+         row.taps * row.pixels / lanes * tap;
+}
+
 bool isFasterInRows(linalg::GenericOp root, OpOperand *image,
                     TargetAttr target) {
   Row row = rowOf(root, image);
-  bool isShared = sharesRows(root, row.read);
-  if ((!row.isKnown && !isShared) || row.taps == 0 ||
+  bool hasWeights = !readsImageOnly(root);
+  if ((!row.isKnown && !sharesRows(row, hasWeights)) || row.taps == 0 ||
       (row.step != 1 && row.step != 2))
     return false;
-  constexpr double half = lineBytes / 8.; // of a line, in elements
-  double lanes = target.getVectorBits() / 32;
-  bool hasWeights = !readsImageOnly(root), areHalves = lanes <= half,
-       byHalves = hasWeights &&
-                  (areHalves || joinsHalves(lanes, target.getFmaPerCycle())),
-       byLines = hasWeights && !byHalves, areFew = row.taps <= fewTaps;
-  double vectors = std::ceil(row.pixels / (byHalves ? half : lanes)),
-         longer = byHalves             ? slackOfHalves
-                  : byLines && !areFew ? slackOfManyTaps
-                                       : slack,
-         waiting = isShared            ? 1
-                   : byLines && areFew ? latencyOfFew
-                                       : latency,
-         inRows = longer * row.taps *
-                  std::max(waiting, vectors * (1 + row.step) / 2);
-  double tap = hasWeights && areHalves ? tapOfHalves : tapOfChannels,
-         moved = row.pixels * (row.read + 1),
-         bytes = sizeof(float) * row.count * moved / 2,
-         inChannels = cyclesOfTransposes(target, bytes) * moved +
-                      row.taps * row.pixels / lanes * tap;
-  return inRows < inChannels;
+  return cyclesInRows(row, hasWeights, target) <
+         cyclesInChannels(row, hasWeights, target);
 }
 
 struct TurnLoneWindows : impl::TurnLoneWindowsBase<TurnLoneWindows> {
