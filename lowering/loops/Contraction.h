@@ -62,7 +62,8 @@ mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
 int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
 
 // Whether all that is read is read along the vectors: depthwise convolutions
-// and pools.
+// and pools; or all but a number for each tap, where vectors lie along the rows
+// of planes that several rows of a tile share.
 bool isDepthwise(mlir::linalg::GenericOp root, const LoopRoles &roles);
 
 // Whether a tap of a window is so much work that each may be asked whether it

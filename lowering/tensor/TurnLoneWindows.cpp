@@ -56,9 +56,9 @@ bool readsImageOnly(linalg::GenericOp root) {
 struct Row {
   double pixels = 1, taps = 1;
   double step = 1, read = 1; // elements of a row, and of the image, for a pixel
-  double count = 1;          // of rows, of all channels
+  double count = 1;          // of all rows whose number is known
   bool isKnown = true;       // how long it is
-  bool isOfPlane = false;    // above another one
+  bool isOfPlane = false;    // which has several
 };
 
 Row rowOf(linalg::GenericOp root, OpOperand *image) {
@@ -66,23 +66,21 @@ Row rowOf(linalg::GenericOp root, OpOperand *image) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   ArrayRef<AffineExpr> output = root.getIndexingMapsArray().back().getResults();
   AffineMap map = root.getMatchingIndexingMap(image);
+  unsigned along = 0;
   for (int64_t i = 1, last = output.size() - 2; i <= last; ++i) {
-    unsigned loop = cast<AffineDimExpr>(output[i]).getPosition();
-    row.step = coefficient(map.getResult(i), loop);
+    along = cast<AffineDimExpr>(output[i]).getPosition();
+    row.step = coefficient(map.getResult(i), along);
     row.read *= row.step;
-    row.isKnown = !ShapedType::isDynamic(extents[loop]);
-    row.pixels = row.isKnown ? extents[loop] : usualRow;
+    row.isKnown = !ShapedType::isDynamic(extents[along]);
+    row.pixels = row.isKnown ? extents[along] : usualRow;
   }
-  double all = 1;
-  for (auto [extent, kind] :
-       llvm::zip_equal(extents, root.getIteratorTypesArray())) {
+  for (auto [loop, extent] : llvm::enumerate(extents)) {
     bool isDynamic = ShapedType::isDynamic(extent);
-    if (linalg::isReductionIterator(kind))
+    if (linalg::isReductionIterator(root.getIteratorTypesArray()[loop]))
       row.taps *= isDynamic ? 0 : extent;
-    else
-      all *= isDynamic ? 1 : extent;
+    else if (loop != along && !isDynamic)
+      row.count *= extent;
   }
-  row.count = all / row.pixels;
   row.isOfPlane = output.size() > 3;
   return row;
 }
