@@ -72,8 +72,10 @@ bool movesWith(linalg::GenericOp root, unsigned tap, unsigned pixel) {
 
 // Whether windows slide down planes of an image along whose rows vectors lie,
 // with a number for each tap: a plane to each channel, and nothing is summed
-// but taps.
+// but taps, which are summed in another order.
 bool slidesDownPlanes(linalg::GenericOp root, unsigned vector) {
+  if (isStrict(root->getParentOfType<ModuleOp>()))
+    return false;
   AffineMap image;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);

@@ -3,6 +3,7 @@
 // would cost more than what is between them. Each channel is an image of its
 // own, so that vectors lie as well along its rows.
 #include "lowering/Passes.h"
+#include "dialects/onnxc/ModuleOptions.h"
 #include "lowering/loops/Bandwidth.h"
 #include "lowering/loops/Contraction.h"
 #include "lowering/tensor/ChannelsFirst.h"
@@ -22,8 +23,9 @@ namespace {
 // and such of weights by half lines, few of which lie in two.
 constexpr double latency = 4, tapOfChannels = 0.75, tapOfHalves = 0.5,
                  slack = 1.4, slackOfHalves = 0.85;
-// Of few taps, sums of neighbouring rows are under way at once.
-constexpr double fewTaps = 9, latencyOfFew = 2.5;
+// With weights of few taps, sums of neighbouring rows are under way at once; of
+// many, nearly all vectors lie in two lines.
+constexpr double fewTaps = 9, latencyOfFew = 2.5, slackOfMany = 2;
 // Cycles for a vector of a row that is a tile with others, and for a tap of it
 // with a weight; the same of half a line.
 constexpr double shared = 4, tapOfShared = 0.85, sharedHalf = 2,
@@ -58,7 +60,7 @@ struct Row {
   double step = 1, read = 1; // elements of a row, and of the image, for a pixel
   double count = 1;          // of all rows whose number is known
   bool isKnown = true;       // how long it is
-  bool isOfPlane = false;    // which has several
+  bool slidesDown = false;   // a plane, with others in one tile
 };
 
 Row rowOf(linalg::GenericOp root, OpOperand *image) {
@@ -81,7 +83,8 @@ Row rowOf(linalg::GenericOp root, OpOperand *image) {
     else if (loop != along && !isDynamic)
       row.count *= extent;
   }
-  row.isOfPlane = output.size() > 3;
+  row.slidesDown =
+      output.size() > 3 && !isStrict(root->getParentOfType<ModuleOp>());
   return row;
 }
 
@@ -89,7 +92,7 @@ Row rowOf(linalg::GenericOp root, OpOperand *image) {
 // one. Lanes at the ends of rows of unknown length are told from what is beside
 // the image by the run, which takes too long for a single row, and for weights.
 bool sharesRows(const Row &row, bool hasWeights) {
-  return row.read == 1 && (!hasWeights || (row.isKnown && row.isOfPlane));
+  return row.read == 1 && (!hasWeights || (row.isKnown && row.slidesDown));
 }
 
 // Cycles for a row. Along it each sum waits for the one before, unless several
@@ -106,12 +109,15 @@ double cyclesInRows(const Row &row, bool hasWeights, TargetAttr target) {
   bool byHalves = hasWeights && (lanes <= half ||
                                  joinsHalves(lanes, target.getFmaPerCycle()));
   double vectors = std::ceil(row.pixels / (byHalves ? half : lanes)),
-         waiting = isShared ? 1
-                   : hasWeights && !byHalves && row.taps <= fewTaps
-                       ? latencyOfFew
-                       : latency;
-  return (byHalves ? slackOfHalves : slack) * row.taps *
-         std::max(waiting, vectors * (1 + row.step) / 2);
+         waiting = isShared ? 1 : latency, longer = slack;
+  if (byHalves) {
+    longer = slackOfHalves;
+  } else if (hasWeights) {
+    bool areFew = row.taps <= fewTaps;
+    waiting = areFew ? latencyOfFew : latency;
+    longer = areFew ? slack : slackOfMany;
+  }
+  return longer * row.taps * std::max(waiting, vectors * (1 + row.step) / 2);
 }
 
 // Channels last, every element of image and result is moved once.
