@@ -74,8 +74,6 @@ bool movesWith(linalg::GenericOp root, unsigned tap, unsigned pixel) {
 // with a number for each tap: a plane to each channel, and nothing is summed
 // but taps, which are summed in another order.
 bool slidesDownPlanes(linalg::GenericOp root, unsigned vector) {
-  if (isStrict(root->getParentOfType<ModuleOp>()))
-    return false;
   AffineMap image;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
@@ -102,7 +100,8 @@ bool slidesDownPlanes(linalg::GenericOp root, unsigned vector) {
     return loop != vector && extents[loop] != 1 && sharesWindows(root, loop);
   };
   return llvm::all_of(parallel, isOfImage) && llvm::all_of(taps, isTap) &&
-         llvm::any_of(parallel, isShared);
+         llvm::any_of(parallel, isShared) &&
+         !isStrict(root->getParentOfType<ModuleOp>());
 }
 
 // The innermost loop of the output that runs more than once.
