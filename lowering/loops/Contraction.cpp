@@ -70,6 +70,15 @@ bool movesWith(linalg::GenericOp root, unsigned tap, unsigned pixel) {
   });
 }
 
+double productOf(linalg::GenericOp root, ArrayRef<unsigned> loops) {
+  double product = 1;
+  for (unsigned loop : loops)
+    if (int64_t extent = root.getStaticLoopRanges()[loop];
+        !ShapedType::isDynamic(extent))
+      product *= extent;
+  return product;
+}
+
 // Whether windows slide down planes of an image along whose rows vectors lie,
 // with a number for each tap: a plane to each channel, and nothing is summed
 // but taps, which are summed in another order.
@@ -97,10 +106,15 @@ bool slidesDownPlanes(linalg::GenericOp root, unsigned vector) {
            });
   };
   auto isShared = [&](unsigned loop) {
-    return loop != vector && extents[loop] != 1 && sharesWindows(root, loop);
+    return loop != vector && extents[loop] != 1 && sharesWindows(root, loop) &&
+           llvm::any_of(taps, [&](unsigned tap) {
+             return extents[tap] >= leastTapsDown && movesWith(root, tap, loop);
+           });
   };
   return llvm::all_of(parallel, isOfImage) && llvm::all_of(taps, isTap) &&
          llvm::any_of(parallel, isShared) &&
+         !waitForLines(productOf(root, taps), productOf(root, {vector}),
+                       productOf(root, parallel)) &&
          !isStrict(root->getParentOfType<ModuleOp>());
 }
 
@@ -168,6 +182,12 @@ int64_t constantTerm(AffineExpr sum) {
   int64_t lhs = constantTerm(binary.getLHS());
   int64_t rhs = constantTerm(binary.getRHS());
   return binary.getKind() == AffineExprKind::Add ? lhs + rhs : lhs * rhs;
+}
+
+bool waitForLines(double taps, double pixelsOfRow, double pixels) {
+  constexpr double fewTaps = 9, longRow = 100, bytesOfCaches = 4 << 20;
+  double bytes = 2 * sizeof(float) * pixels; // read and written
+  return taps <= fewTaps && pixelsOfRow >= longRow && bytes > bytesOfCaches;
 }
 
 bool isDepthwise(linalg::GenericOp root, const LoopRoles &roles) {

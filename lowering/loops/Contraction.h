@@ -61,6 +61,15 @@ mlir::FailureOr<llvm::SmallVector<Border>> inferBorders(mlir::tensor::PadOp pad,
 // The coefficient of a loop in a sum of multiples.
 int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
 
+// So many taps of a window below each other are worth a tile of several rows of
+// a plane: with two, Granite Rapids took 1.3 times as long.
+inline constexpr int64_t leastTapsDown = 3;
+
+// Whether a tile of several rows would wait for as many lines at a time: 3x3
+// windows over long rows of images that L2 does not hold took 1.03 to 1.35
+// times as long as row after row.
+bool waitForLines(double taps, double pixelsOfRow, double pixels);
+
 // Whether all that is read is read along the vectors: depthwise convolutions
 // and pools; or all but a number for each tap, where vectors lie along the rows
 // of planes that several rows of a tile share.

@@ -7,6 +7,7 @@
 #include "lowering/tensor/ChannelsFirst.h"
 #include "lowering/tensor/Windowing.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -28,6 +29,16 @@ struct GroupedConvolution {
   AffineMap imageMap, outputMap, weightsMap;
 };
 
+// Whether the image, before it is padded, has so many channels, all of them.
+bool hasChannels(Value image, int64_t channels) {
+  auto pad = image.getDefiningOp<tensor::PadOp>();
+  auto type =
+      cast<RankedTensorType>(pad ? pad.getSource().getType() : image.getType());
+  return type.getShape().back() == channels &&
+         (!pad || (isConstantIntValue(pad.getMixedLowPad().back(), 0) &&
+                   isConstantIntValue(pad.getMixedHighPad().back(), 0)));
+}
+
 std::optional<GroupedConvolution> matchGrouped(linalg::GenericOp root) {
   AffineMap output = root.getIndexingMapsArray().back();
   if (root.getNumDpsInputs() != 2 || output.getNumResults() < 3 ||
@@ -45,9 +56,13 @@ std::optional<GroupedConvolution> matchGrouped(linalg::GenericOp root) {
         !weights.isFunctionOfDim(index->lane) ||
         output.getDimPosition(output.getNumResults() - 1) != index->lane)
       continue;
-    int64_t maps = root.getStaticLoopRanges()[index->lane];
-    return GroupedConvolution{root,  input,  other,  *index, maps / index->maps,
-                              image, output, weights};
+    int64_t maps = root.getStaticLoopRanges()[index->lane],
+            groups = maps / index->maps;
+    if (ShapedType::isDynamic(maps) ||
+        !hasChannels(input->get(), groups * index->channels))
+      continue;
+    return GroupedConvolution{root,   input, other,  *index,
+                              groups, image, output, weights};
   }
   return std::nullopt;
 }

@@ -76,15 +76,24 @@ Row rowOf(linalg::GenericOp root, OpOperand *image) {
     row.isKnown = !ShapedType::isDynamic(extents[along]);
     row.pixels = row.isKnown ? extents[along] : usualRow;
   }
+  auto isDown = [&](unsigned tap) {
+    ArrayRef<AffineExpr> dims = map.getResults();
+    return llvm::any_of(dims.slice(1, dims.size() - 3), [&](AffineExpr index) {
+      return index.isFunctionOfDim(tap);
+    });
+  };
   for (auto [loop, extent] : llvm::enumerate(extents)) {
     bool isDynamic = ShapedType::isDynamic(extent);
-    if (linalg::isReductionIterator(root.getIteratorTypesArray()[loop]))
+    if (linalg::isReductionIterator(root.getIteratorTypesArray()[loop])) {
       row.taps *= isDynamic ? 0 : extent;
-    else if (loop != along && !isDynamic)
+      row.slidesDown |= extent >= leastTapsDown && isDown(loop);
+    } else if (loop != along && !isDynamic) {
       row.count *= extent;
+    }
   }
-  row.slidesDown =
-      output.size() > 3 && !isStrict(root->getParentOfType<ModuleOp>());
+  row.slidesDown &=
+      !waitForLines(row.taps, row.pixels, row.count * row.pixels) &&
+      !isStrict(root->getParentOfType<ModuleOp>());
   return row;
 }
 

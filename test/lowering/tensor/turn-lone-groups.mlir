@@ -72,4 +72,26 @@ func.func @two_layers(%x: tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32> {
   %y = "onnx.Conv"(%c, %v) : (tensor<1x64x56x56xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x56x56xf32>
   return %y : tensor<1x64x56x56xf32>
 }
+
+// Channels that padding adds, or that the run counts, are no whole groups.
+// CHECK-LABEL: @padded_channels
+// CHECK: linalg.transpose
+func.func @padded_channels(%x: tensor<1x48x56x56xf32>) -> tensor<1x64x56x56xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<64x4x3x3xf32>}> : () -> tensor<64x4x3x3xf32>
+  %p = "onnx.Constant"() <{value = dense<[0, 16, 0, 0, 0, 0, 0, 0]> : tensor<8xi64>}> : () -> tensor<8xi64>
+  %q = "onnx.Pad"(%x, %p) {mode = "constant", operandSegmentSizes = array<i32: 1, 1, 0, 0>}
+      : (tensor<1x48x56x56xf32>, tensor<8xi64>) -> tensor<1x64x56x56xf32>
+  %y = "onnx.Conv"(%q, %w) {group = 16 : i64, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x64x56x56xf32>, tensor<64x4x3x3xf32>) -> tensor<1x64x56x56xf32>
+  return %y : tensor<1x64x56x56xf32>
+}
+
+// CHECK-LABEL: @counted_channels
+// CHECK: linalg.transpose
+func.func @counted_channels(%x: tensor<1x?x56x56xf32>) -> tensor<1x64x56x56xf32> {
+  %w = "onnx.Constant"() <{value = dense<0.5> : tensor<64x4x3x3xf32>}> : () -> tensor<64x4x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) {group = 16 : i64, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x?x56x56xf32>, tensor<64x4x3x3xf32>) -> tensor<1x64x56x56xf32>
+  return %y : tensor<1x64x56x56xf32>
+}
 }
