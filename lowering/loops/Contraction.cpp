@@ -79,6 +79,12 @@ double productOf(linalg::GenericOp root, ArrayRef<unsigned> loops) {
   return product;
 }
 
+// Narrower machines pay for each lane of a masked access.
+bool mayTakeRowsTogether(ModuleOp module) {
+  auto target = module->getAttrOfType<TargetAttr>(targetAttrName);
+  return !isStrict(module) && target && target.getVectorBits() >= 256;
+}
+
 // Whether windows slide down planes of an image along whose rows vectors lie,
 // with a number for each tap: a plane to each channel, and nothing is summed
 // but taps, which are summed in another order.
@@ -113,9 +119,9 @@ bool slidesDownPlanes(linalg::GenericOp root, unsigned vector) {
   };
   return llvm::all_of(parallel, isOfImage) && llvm::all_of(taps, isTap) &&
          llvm::any_of(parallel, isShared) &&
-         !waitForLines(productOf(root, taps), productOf(root, {vector}),
-                       productOf(root, parallel)) &&
-         !isStrict(root->getParentOfType<ModuleOp>());
+         areWorthSharing(productOf(root, taps), productOf(root, {vector}),
+                         productOf(root, parallel)) &&
+         mayTakeRowsTogether(root->getParentOfType<ModuleOp>());
 }
 
 // The innermost loop of the output that runs more than once.
@@ -184,10 +190,11 @@ int64_t constantTerm(AffineExpr sum) {
   return binary.getKind() == AffineExprKind::Add ? lhs + rhs : lhs * rhs;
 }
 
-bool waitForLines(double taps, double pixelsOfRow, double pixels) {
-  constexpr double fewTaps = 9, longRow = 100, bytesOfCaches = 4 << 20;
+bool areWorthSharing(double taps, double pixelsOfRow, double pixels) {
+  constexpr double leastTaps = 9, longRow = 100, bytesOfCaches = 4 << 20;
   double bytes = 2 * sizeof(float) * pixels; // read and written
-  return taps <= fewTaps && pixelsOfRow >= longRow && bytes > bytesOfCaches;
+  bool waits = taps == leastTaps && pixelsOfRow >= longRow;
+  return taps >= leastTaps && !(waits && bytes > bytesOfCaches);
 }
 
 bool isDepthwise(linalg::GenericOp root, const LoopRoles &roles) {

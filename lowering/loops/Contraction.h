@@ -65,10 +65,11 @@ int64_t coefficient(mlir::AffineExpr sum, unsigned loop);
 // a plane: with two, Granite Rapids took 1.3 times as long.
 inline constexpr int64_t leastTapsDown = 3;
 
-// Whether a tile of several rows would wait for as many lines at a time: 3x3
-// windows over long rows of images that L2 does not hold took 1.03 to 1.35
-// times as long as row after row.
-bool waitForLines(double taps, double pixelsOfRow, double pixels);
+// Whether several rows of a plane had better be one tile. 3x2 and 3x1 took 1.08
+// to 1.13 times as long as row after row, and 3x3 over long rows of images that
+// L2 does not hold, where a tile waits for as many lines at a time, 1.03
+// to 1.35.
+bool areWorthSharing(double taps, double pixelsOfRow, double pixels);
 
 // Whether all that is read is read along the vectors: depthwise convolutions
 // and pools; or all but a number for each tap, where vectors lie along the rows

@@ -92,7 +92,7 @@ Row rowOf(linalg::GenericOp root, OpOperand *image) {
     }
   }
   row.slidesDown &=
-      !waitForLines(row.taps, row.pixels, row.count * row.pixels) &&
+      areWorthSharing(row.taps, row.pixels, row.count * row.pixels) &&
       !isStrict(root->getParentOfType<ModuleOp>());
   return row;
 }
