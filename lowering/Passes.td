@@ -312,8 +312,9 @@ def TurnLoneWindows : Pass<"turn-lone-windows", "mlir::ModuleOp"> {
   let description = [{
     After `propagate-layouts`. Where a transpose stands before such an operation and one behind it, they would take longer
     than it does: it runs along the rows of NCHW instead. `propagate-layouts` then finds that the transposes cancel.
-    Several rows are one tile where windows move by one, with weights if their length is known. Others of unknown length are
-    taken for long ones, but for those that become tiles by themselves.
+    Several rows are one tile where windows move by one, with weights if their length is known and they have nine taps and
+    more, three of them below each other (decision 0017). Others of unknown length are taken for long ones, but for those
+    that become tiles by themselves.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
