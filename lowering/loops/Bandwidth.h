@@ -55,6 +55,8 @@ inline int64_t bytesForRows(TargetAttr target) {
 }
 // Instructions that make one sum of a vector of partial sums.
 inline constexpr double foldOfLanes = 6;
+// Cycles to store a part of a vector, which rows end with.
+inline constexpr double maskedStore = 12;
 // To move an element of an image between channels first and last, in cycles.
 inline constexpr double cyclesOfTranspose = 0.4;
 // The same of an image that is moved, read, and written and moved back. Granite

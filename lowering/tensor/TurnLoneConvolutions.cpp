@@ -18,8 +18,6 @@ namespace {
 
 // The time that has to be left of what it was.
 constexpr double worthwhile = 0.97;
-// Cycles to store a part of a vector, which rows end with.
-constexpr double maskedStore = 12;
 // Cycles to copy an element of a panel whose elements lie apart.
 constexpr double copyApart = 1;
 

@@ -17,9 +17,6 @@ namespace onnxc {
 
 namespace {
 
-// Cycles to store a part of a vector, which rows end with.
-constexpr double maskedStore = 12;
-
 // A result of (n, image..., map) that sums channels of each map's group.
 struct GroupedConvolution {
   linalg::GenericOp root;
